@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/status.h"
+#include "state/table_state.h"
+
+namespace amend::state {
+
+/// What a person asked for. Default: everything stale, missing or drifted.
+struct PlanRequest {
+  std::vector<std::string> select;  ///< models; empty = all
+  /// Partitions of each selected model that are planned even if current, with everything
+  /// downstream of them. Absent: only what is not current.
+  std::map<std::string, partition::PartitionSet> partitions;
+  bool full = false;  ///< recompute regardless; publish only differences
+  friend bool operator==(const PlanRequest&, const PlanRequest&) = default;
+};
+
+enum class ReasonKind { kSource, kUpstream, kCode, kMissing, kDrifted, kRequested };
+/// "source", "upstream", … as contract.md names them.
+std::string_view ReasonKindName(ReasonKind kind);
+
+/// One step of the chain that put partitions into a plan. Following `from` of the entries
+/// with kind kUpstream leads to the cause.
+struct Reason {
+  ReasonKind kind = ReasonKind::kSource;
+  std::string from;  ///< table; empty for the model itself
+  std::string text;  ///< "landing #7 changed 14 days", "window 7 days"
+  partition::PartitionSet partitions;
+  friend bool operator==(const Reason&, const Reason&) = default;
+};
+
+/// Each number says where it comes from; unknown plus anything is unknown.
+enum class Origin { kUnknown, kFileMetadata, kExtrapolated, kMeasured };
+std::string_view OriginName(Origin origin);
+
+struct Estimate {
+  Origin origin = Origin::kUnknown;
+  std::int64_t rows = 0;
+  std::int64_t bytes_read = 0;
+  std::int64_t bytes_written = 0;
+  double seconds =
+      0;  ///< CPU seconds; 0 with kFileMetadata where no run was measured yet
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+struct ModelPlan {
+  std::string model;
+  lineage::DefinitionId definition;
+  partition::PartitionSet partitions;
+  std::vector<Reason> because;
+  /// Upper bound of what may differ: these columns, or rows where absent.
+  std::optional<std::set<std::string>> changed_columns;
+  Estimate estimate;
+};
+
+struct SkippedModel {
+  std::string model;
+  std::string why;
+};
+
+struct HeldPartitions {
+  std::string model;
+  partition::PartitionSet partitions;
+  std::string by;
+  std::string until;  ///< what ends it, in words
+};
+
+struct Warning {
+  std::string code;  ///< stable: "widened", "stale_upstream", "open", "clock"
+  std::string text;
+};
+
+/// How far one model is from current; disjoint, they add up to all partitions known.
+struct ClassCounts {
+  std::int64_t missing = 0;
+  std::int64_t drifted = 0;
+  std::int64_t held = 0;
+  std::int64_t open = 0;
+  std::int64_t stale = 0;
+  std::int64_t older = 0;
+  std::int64_t current = 0;
+  std::int64_t total() const {
+    return missing + drifted + held + open + stale + older + current;
+  }
+};
+
+/// An immutable, reviewable value: what will be done, on which pinned inputs. Its id
+/// covers pins, definitions and partitions, not reason, time or estimates. An upper
+/// bound: work only shrinks.
+struct Plan {
+  std::string id;                   ///< "p" + 12 hex digits
+  std::map<std::string, Pin> pins;  ///< every table read or written that exists
+  std::vector<ModelPlan> models;    ///< inputs first
+  std::vector<SkippedModel> skipped;
+  std::vector<HeldPartitions> held;
+  std::vector<Warning> warnings;
+  std::map<std::string, ClassCounts> classes;  ///< of every model, before the plan
+  PlanRequest request;
+  // Not part of the id.
+  std::string reason;
+  std::string ticket;
+  std::string author;
+  std::int64_t created_micros = 0;
+
+  bool nothing_to_do() const { return models.empty(); }
+};
+
+/// The id of a plan's content; what Plan::id must hold.
+std::string PlanIdOf(const Plan& plan);
+
+/// The stored form: exact, versioned, read back by PlanFromJson or refused by version.
+/// `spaces` gives the partition space of every table that the plan names.
+Json PlanToJson(const Plan& plan);
+Result<Plan> PlanFromJson(const Json& json);
+
+}  // namespace amend::state
