@@ -1,0 +1,146 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "iceberg/data_file.h"
+#include "iceberg/metadata_builder.h"
+#include "iceberg/table_metadata.h"
+#include "iceberg/table_ref.h"
+
+namespace amend::iceberg {
+
+inline constexpr std::int64_t kNoSnapshot = -1;
+
+/// A table at the version that a catalog row points to.
+struct LoadedTable {
+  TableRef ref;
+  std::string metadata_location;  ///< URI as the row spells it: what a swap compares with
+  TableMetadata metadata;
+};
+
+/// Reads one metadata file. Unsupported: compressed metadata, format versions but 2.
+Result<LoadedTable> LoadTable(Env& env, TableRef ref, std::string metadata_location);
+
+/// A commit whose files are all written and durable and which nobody sees yet: the
+/// catalog's pointer is not swapped. Only the catalog's transaction makes it visible, so
+/// many tables and the caller's own rows change in one step.
+struct StagedCommit {
+  TableRef ref;
+  /// What the pointer must still be; nothing for a table that is not in the catalog yet.
+  std::optional<std::string> base_location;
+  std::string new_location;  ///< URI of the new metadata file
+  TableMetadata metadata;
+  std::int64_t snapshot_id = kNoSnapshot;  ///< kNoSnapshot: a table created empty
+  /// Local paths of every file this commit needs and wrote, in write order (metadata
+  /// last). After a certain failure of the swap they may be deleted: before the update is
+  /// staged again (it then writes anew what it would have reused), or afterwards without
+  /// those that the later attempt lists too. After an unknown outcome never.
+  std::vector<std::string> files;
+};
+
+/// A file that was live before and becomes live again, with the data sequence number it
+/// had then, so that its place in the order of deletes is kept.
+struct RestoredFile {
+  DataFile file;
+  std::int64_t sequence_number = 0;
+};
+
+/// A tag to set in the same commit at the snapshot that the commit replaces as head.
+struct ParentTag {
+  std::string name;
+  std::optional<std::int64_t> max_ref_age_ms;
+};
+
+/// One new snapshot of the main branch: head - the live files of named partitions +
+/// files.
+///
+/// The plan is absolute (which tuples go, which files come), never a difference to some
+/// version, so the same update can be staged again on a newer head after a lost race;
+/// manifests of added files are then reused (their entries leave the sequence number to
+/// the manifest list). Whether a newer head still admits the plan is the caller's
+/// decision: compare state first (scan.h).
+///
+/// INV-U1 no live file outside the replaced tuples leaves the table, none inside stays:
+///        every rewritten entry is checked, and live files and rows are recounted over
+///        the new manifest list before Stage returns.
+/// INV-U2 no path is live twice.
+/// INV-U3 added files lie inside the replaced tuples, where tuples are replaced.
+/// INV-U4 every file written is synced, with its folders, before Stage returns.
+///
+/// Refused: delete files (Unsupported; the table needs a compaction by its owner),
+/// manifests of another partition spec where partitions are replaced (Unsupported),
+/// partition fields of unknown transform. The caller has synced the data files.
+///
+/// Not thread-safe; several updates may run at once.
+class SnapshotUpdate {
+ public:
+  explicit SnapshotUpdate(Env& env);
+
+  /// Files to add; their partition and spec_id are of the table's default spec.
+  SnapshotUpdate& Add(std::vector<DataFile> files);
+  /// Partitions (tuples of the default spec) whose live files go. A tuple that gets no
+  /// file is emptied. Unpartitioned tables have the one tuple {}. An empty set is
+  /// Invalid, and so is a tuple that does not fix every field.
+  SnapshotUpdate& Replace(std::set<PartitionTuple> partitions);
+  /// Files to bring back with their original sequence numbers.
+  SnapshotUpdate& Restore(std::vector<RestoredFile> files);
+  /// Own summary keys (run, publication, watermark). Iceberg's own keys are Invalid.
+  SnapshotUpdate& SetSummary(std::map<std::string, std::string> keys);
+  /// Skipped where there is no parent.
+  SnapshotUpdate& TagParent(ParentTag tag);
+  /// Tags of ours that have served; ones that are gone already are skipped.
+  SnapshotUpdate& DropTags(std::vector<std::string> names);
+  /// The schema the files were written with, made while `base_last_column_id` was the
+  /// table's last. Stage is a Conflict if the head's columns changed otherwise since.
+  SnapshotUpdate& SetSchema(Schema schema, int base_last_column_id);
+
+  /// Writes manifests, list and metadata for a commit on `head`.
+  Result<StagedCommit> Stage(const LoadedTable& head);
+  /// The same for a table that is not in the catalog yet, as version 00000: `unborn` was
+  /// built and never written. Without files no snapshot is made.
+  Result<StagedCommit> StageFirst(const TableRef& ref, const TableMetadata& unborn);
+
+  std::int64_t snapshot_id() const { return snapshot_id_; }
+
+ private:
+  friend class SnapshotWriter;
+
+  Env& env_;
+  // One identity over all attempts: reused manifests name the snapshot.
+  std::int64_t snapshot_id_;
+  std::string commit_uuid_;
+  int attempts_ = 0;
+  int manifests_written_ = 0;
+
+  std::vector<DataFile> added_;
+  std::vector<RestoredFile> restored_;
+  std::optional<std::set<PartitionTuple>> replaced_;
+  std::map<std::string, std::string> summary_;
+  std::vector<ParentTag> tags_;
+  std::vector<std::string> dropped_tags_;
+  std::optional<Schema> schema_;
+  int schema_base_last_column_id_ = 0;
+
+  /// Manifests of added files, valid while the table's folder, spec and schema stay.
+  struct AddedManifests {
+    std::string folder;
+    int spec_id = 0;
+    int schema_id = 0;
+    std::vector<ManifestFile> manifests;
+    std::vector<std::string> files;
+  };
+  std::optional<AddedManifests> reusable_;
+};
+
+/// A table made and filled in one commit.
+Result<StagedCommit> StageNewTable(Env& env, const TableRef& ref, const NewTable& table,
+                                   SnapshotUpdate& first);
+
+}  // namespace amend::iceberg
