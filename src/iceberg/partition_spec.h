@@ -28,8 +28,8 @@ enum class TransformKind {
 
 struct Transform {
   TransformKind kind = TransformKind::kIdentity;
-  int parameter = 0;  ///< bucket count or truncate width
-  std::string text;   ///< as read, for kUnknown
+  int parameter = 0;      ///< bucket count or truncate width
+  std::string text = {};  ///< as read, for kUnknown
 
   static Transform Parse(std::string_view text);
   std::string ToString() const;  ///< "day", "bucket[16]"
@@ -44,14 +44,14 @@ struct Transform {
 struct PartitionField {
   int source_id = 0;
   int field_id = 0;  ///< 1000 and up, unique over all specs of the table
-  std::string name;
-  Transform transform;
+  std::string name = {};
+  Transform transform = {};
   friend bool operator==(const PartitionField&, const PartitionField&) = default;
 };
 
 struct PartitionSpec {
   int id = 0;
-  std::vector<PartitionField> fields;
+  std::vector<PartitionField> fields = {};
   bool is_unpartitioned() const { return fields.empty(); }
   friend bool operator==(const PartitionSpec&, const PartitionSpec&) = default;
 };

@@ -40,7 +40,7 @@ struct Type {
   int precision = 0;  ///< decimal: 1…38
   int scale = 0;      ///< decimal
   int length = 0;     ///< fixed: bytes
-  std::vector<Field> children;
+  std::vector<Field> children = {};
 
   bool is_primitive() const {
     return id != TypeId::kStruct && id != TypeId::kList && id != TypeId::kMap;
@@ -52,18 +52,18 @@ struct Type {
 
 struct Field {
   int id = 0;  ///< unique in the table's whole history
-  std::string name;
+  std::string name = {};
   bool required = false;
-  Type type;
-  std::string doc;
+  Type type = {};
+  std::string doc = {};
   friend bool operator==(const Field&, const Field&);
 };
 
 /// One version of a table's columns. Columns are matched by id, never by position.
 struct Schema {
   int id = 0;
-  std::vector<Field> fields;
-  std::vector<int> identifier_field_ids;
+  std::vector<Field> fields = {};
+  std::vector<int> identifier_field_ids = {};
 
   /// Top-level columns; null where there is none. Borrowed from the schema.
   const Field* FindByName(std::string_view name) const;
