@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "partition/partition_mapping.h"
-#include "partition/partition_space.h"
+#include "partition/mapping.h"
+#include "partition/space.h"
 
 namespace amend::lineage {
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "partition/partition_set.h"
-#include "partition/partition_space.h"
+#include "partition/space.h"
 
 namespace amend::state {
 
