@@ -1,6 +1,7 @@
 # Amend's commands. Each installs what it needs first; the second time that costs nothing.
 #   make demo | test | build | bench | lint | format | install PREFIX=… | clean
 #   SANITIZE=address,undefined or SANITIZE=thread builds apart, in build/<sanitizers>.
+#   DEPS_DIR (default .deps) holds what scripts/bootstrap fetches.
 SANITIZE ?=
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
@@ -8,54 +9,48 @@ comma := ,
 BUILD := build$(if $(SANITIZE),/$(subst $(comma),-,$(SANITIZE)))
 TYPE := $(if $(SANITIZE),Debug,Release)
 
-.PHONY: all demo test build bench lint format install clean configure
+.PHONY: all build test demo bench lint format install clean
+.NOTPARALLEL:
 all: build
 
-configure:
-	@scripts/bootstrap $(STAGE)
-	@cmake -S . -B $(BUILD)/cmake -G Ninja -DCMAKE_BUILD_TYPE=$(TYPE) \
-	  -DAMEND_SANITIZE="$(SANITIZE)" -DAMEND_TESTS=$(TESTS) \
-	  -DCMAKE_INSTALL_PREFIX="$(PREFIX)" >$(BUILD).configure.log 2>&1 \
-	  || { cat $(BUILD).configure.log; exit 1; }
+# $(call configure,STAGE,TESTS): what STAGE of scripts/bootstrap needs, then CMake.
+define configure
+	@scripts/bootstrap $(1)
+	@mkdir -p $(BUILD)
+	@cmake -S . -B $(BUILD)/cmake -G Ninja -DCMAKE_BUILD_TYPE=$(TYPE) -DAMEND_TESTS=$(2) \
+	  -DAMEND_SANITIZE="$(SANITIZE)" -DAMEND_OUTPUT_DIR="$(CURDIR)/$(BUILD)" \
+	  >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+endef
 
-build: STAGE = build
-build: TESTS = OFF
-build: | build-dir configure
+build:
+	$(call configure,build,OFF)
 	@cmake --build $(BUILD)/cmake -j $(JOBS) --target amend
 
-test: STAGE = test
-test: TESTS = ON
-test: | build-dir configure
+test:
+	$(call configure,test,ON)
 	@cmake --build $(BUILD)/cmake -j $(JOBS)
 	@scripts/run_tests $(BUILD)/cmake $(JOBS) "$(SANITIZE)"
 
-demo: STAGE = data
-demo: TESTS = OFF
-demo: | build-dir configure
+demo:
+	$(call configure,demo,OFF)
 	@cmake --build $(BUILD)/cmake -j $(JOBS) --target amend
 	@examples/flights/demo.sh
 
-bench: STAGE = data
-bench: TESTS = OFF
-bench: | build-dir configure
+bench:
+	$(call configure,bench,OFF)
 	@cmake --build $(BUILD)/cmake -j $(JOBS)
 	@bench/run
 
-lint: STAGE = lint
-lint: TESTS = ON
-lint: | build-dir configure
+lint:
+	$(call configure,lint,ON)
 	@scripts/lint $(BUILD)/cmake
 
-format: STAGE = lint
 format:
+	@scripts/bootstrap lint
 	@git ls-files '*.cc' '*.h' | xargs clang-format-19 -i
 
 install: build
-	@cmake --install $(BUILD)/cmake
-
-build-dir:
-	@mkdir -p $(BUILD)
-.PHONY: build-dir
+	@cmake --install $(BUILD)/cmake --prefix "$(PREFIX)"
 
 clean:
 	rm -rf build

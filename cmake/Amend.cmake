@@ -1,4 +1,3 @@
-include(GNUInstallDirs)
 # Build rules of the house: how a room is compiled, what it may be linked with.
 
 macro(amend_toolchain)
@@ -43,17 +42,21 @@ macro(amend_dependencies)
   find_package(tl-expected REQUIRED)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+  set(duckdb_dir "${AMEND_DUCKDB_DIR}")
+  if(NOT duckdb_dir)
+    set(duckdb_dir "${AMEND_DEPS_DIR}/duckdb")
+  endif()
+  if(NOT EXISTS "${duckdb_dir}/include/duckdb.h")
+    message(FATAL_ERROR "No DuckDB in ${duckdb_dir}: run scripts/bootstrap build")
+  endif()
   add_library(duckdb::duckdb SHARED IMPORTED)
   set_target_properties(duckdb::duckdb PROPERTIES
-    IMPORTED_LOCATION "${AMEND_DUCKDB_DIR}/lib/libduckdb.so"
+    IMPORTED_LOCATION "${duckdb_dir}/lib/libduckdb.so"
     IMPORTED_SONAME libduckdb.so
-    INTERFACE_INCLUDE_DIRECTORIES "${AMEND_DUCKDB_DIR}/include")
-  if(NOT EXISTS "${AMEND_DUCKDB_DIR}/include/duckdb.h")
-    message(FATAL_ERROR "No DuckDB in ${AMEND_DUCKDB_DIR}: run scripts/bootstrap build")
-  endif()
+    INTERFACE_INCLUDE_DIRECTORIES "${duckdb_dir}/include")
   if(AMEND_TESTS)
     find_package(GTest REQUIRED)
-    find_package(rapidcheck QUIET)
+    find_package(rapidcheck REQUIRED)
   endif()
 endmacro()
 
@@ -76,6 +79,20 @@ function(amend_room name)
   endif()
 endfunction()
 
+# amend_program(NAME SOURCES … DEPS rooms… LIBS libraries…): what `make install` installs, with
+# libduckdb.so beside it so that the installed tree can be moved.
+function(amend_program name)
+  cmake_parse_arguments(P "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  add_executable(${name} ${P_SOURCES})
+  list(TRANSFORM P_DEPS PREPEND amend_)
+  target_link_libraries(${name} PRIVATE ${P_DEPS} ${P_LIBS})
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${AMEND_OUTPUT_DIR}"
+    INSTALL_RPATH "$ORIGIN/../lib")
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(PROGRAMS "$<TARGET_PROPERTY:duckdb::duckdb,IMPORTED_LOCATION>" DESTINATION lib)
+endfunction()
+
 # amend_test(NAME SOURCES … DEPS rooms… LIBS … LABELS …): a GoogleTest binary. Tests see
 # src/ and testing/ and find the project's root, the fetched data and the peers through
 # the environment variables set here.
@@ -84,14 +101,17 @@ function(amend_test name)
   add_executable(${name} ${T_SOURCES})
   list(TRANSFORM T_DEPS PREPEND amend_)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${T_DEPS} ${T_LIBS} GTest::gmock GTest::gtest_main)
-  if(TARGET rapidcheck)
-    target_link_libraries(${name} PRIVATE rapidcheck)
-  endif()
-  gtest_discover_tests(${name}
-    DISCOVERY_MODE PRE_TEST
-    PROPERTIES
-      LABELS "${T_LABELS}"
-      ENVIRONMENT "AMEND_SOURCE_DIR=${CMAKE_SOURCE_DIR};AMEND_DEPS_DIR=${AMEND_DEPS_DIR};AMEND_BINARY=${CMAKE_BINARY_DIR}/amend")
+  target_link_libraries(${name} PRIVATE ${T_DEPS} ${T_LIBS} GTest::gmock GTest::gtest_main
+                        rapidcheck)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
+  # Its PROPERTIES flatten lists, so what every case gets is said in a file of our own.
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake CONTENT [[
+foreach(case IN LISTS @name@_TESTS)
+  set_tests_properties("${case}" PROPERTIES LABELS "@T_LABELS@" ENVIRONMENT
+    "AMEND_SOURCE_DIR=@CMAKE_SOURCE_DIR@;AMEND_DEPS_DIR=@AMEND_DEPS_DIR@;AMEND_BINARY=@AMEND_OUTPUT_DIR@/amend")
+endforeach()
+]] @ONLY)
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES
+               ${CMAKE_CURRENT_BINARY_DIR}/${name}_properties.cmake)
 endfunction()
 include(GoogleTest)
