@@ -81,6 +81,8 @@ class Env {
   virtual std::int64_t SteadyMicros() = 0;
   /// User and system CPU of this process, microseconds.
   virtual std::int64_t CpuMicros() = 0;
+  /// CPU of the calling thread, microseconds.
+  virtual std::int64_t ThreadCpuMicros() = 0;
   /// VmHWM of this process, bytes.
   virtual std::int64_t PeakMemoryBytes() = 0;
   virtual void SleepMicros(std::int64_t micros) = 0;

@@ -19,6 +19,7 @@
 #include <set>
 #include <thread>
 
+#include "base/civil.h"
 #include "base/env.h"
 #include "base/text.h"
 
@@ -239,6 +240,11 @@ class RealEnv : public Env {
     getrusage(RUSAGE_SELF, &usage);
     auto micros = [](const timeval& t) { return t.tv_sec * 1'000'000 + t.tv_usec; };
     return micros(usage.ru_utime) + micros(usage.ru_stime);
+  }
+  std::int64_t ThreadCpuMicros() override {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * kMicrosPerSecond + now.tv_nsec / 1000;
   }
   std::int64_t PeakMemoryBytes() override {
     rusage usage{};
