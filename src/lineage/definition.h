@@ -21,9 +21,9 @@ struct SourceLocation {
 
 /// A column of a table. `type` is the canonical SQL spelling of one of the types that a
 /// table may hold: BOOLEAN, INTEGER, BIGINT, FLOAT, DOUBLE, DECIMAL(p,s), DATE,
-/// TIMESTAMP, TIMESTAMP WITH TIME ZONE, VARCHAR, UUID, BLOB, and LIST/STRUCT/MAP of these
-/// as DuckDB spells them. Everything else is refused where it enters (iceberg.md section
-/// 6).
+/// TIMESTAMP, TIMESTAMP WITH TIME ZONE, VARCHAR, UUID, BLOB, and T[], STRUCT and MAP of
+/// these. Everything enters through CanonicalType (lineage/column_type.h), which refuses
+/// the rest.
 struct Column {
   std::string name;
   std::string type;
