@@ -31,9 +31,9 @@ struct Snapshot {
 struct SnapshotRef {
   std::int64_t snapshot_id = 0;
   bool is_tag = false;
-  std::optional<std::int64_t> max_ref_age_ms;
-  std::optional<int> min_snapshots_to_keep;
-  std::optional<std::int64_t> max_snapshot_age_ms;
+  std::optional<std::int64_t> max_ref_age_ms = std::nullopt;
+  std::optional<int> min_snapshots_to_keep = std::nullopt;
+  std::optional<std::int64_t> max_snapshot_age_ms = std::nullopt;
 };
 
 struct SnapshotLogEntry {
