@@ -106,8 +106,7 @@ Result<Connection::Effect> Transaction::Run(std::string_view sql,
     });
   }
   if (!status.ok()) {
-    state_ = State::kFailed;
-    failure_ = status;
+    Doom(status);
     return Fail(std::move(status));
   }
   return effect;
@@ -123,6 +122,23 @@ Result<std::int64_t> Transaction::Execute(std::string_view sql,
                                           const std::vector<Value>& parameters) {
   AMEND_ASSIGN(Connection::Effect effect, Run(sql, parameters));
   return effect.affected;
+}
+
+void Transaction::Doom(Status reason) {
+  if (state_ != State::kOpen) return;
+  state_ = State::kFailed;
+  failure_ = std::move(reason);
+}
+
+Result<std::vector<std::string>> Transaction::Columns(const std::string& table) {
+  AMEND_ASSIGN(Rows rows, Query(dialect().columns_sql, {table}));
+  std::vector<std::string> columns;
+  columns.reserve(rows.size());
+  for (const Row& row : rows) {
+    AMEND_ASSIGN(std::string name, row.Text(0));
+    columns.push_back(std::move(name));
+  }
+  return columns;
 }
 
 Status Transaction::Commit() {

@@ -20,6 +20,7 @@ struct Dialect {
   std::string_view double_type;   ///< REAL, DOUBLE PRECISION
   std::string_view blob_type;     ///< BLOB, BYTEA
   std::string_view table_suffix;  ///< after the closing parenthesis: " STRICT", ""
+  std::string_view columns_sql;   ///< names of the columns of table `?`, in order
 };
 
 /// Sees every statement that a connection sends, BEGIN, COMMIT, ROLLBACK and those of
@@ -49,7 +50,7 @@ enum class TransactionMode {
 ///   C1  Statements of a transaction that did not commit leave no trace.
 ///   C2  After Commit() returned ok, every later transaction of any session sees it, also
 ///       after a power loss.
-///   C3  A transaction with a failed statement cannot commit.
+///   C3  A transaction with a failed statement, or a doomed one, cannot commit.
 ///   C4  kRead sees one snapshot, whatever others commit meanwhile, and blocks no writer.
 ///   C5  At most one kWrite transaction is open per database; others wait for at most the
 ///       busy timeout and then fail with Transient.
@@ -125,12 +126,12 @@ class Connection {
 /// failure and the treatment of an unknown outcome are what must never differ.
 class Transaction {
  public:
-  /// Who changes it: Begin → kOpen; a failed statement → kFailed; Commit → kCommitted,
-  /// kEnded (certain failure), kUnknown, or kOpen still (Transient); Rollback and the
-  /// destructor → kEnded.
+  /// Who changes it: Begin → kOpen; a failed statement or Doom → kFailed; Commit →
+  /// kCommitted, kEnded (certain failure), kUnknown, or kOpen still (Transient); Rollback
+  /// and the destructor → kEnded.
   enum class State {
     kOpen,
-    kFailed,     ///< a statement failed; only Rollback is left
+    kFailed,     ///< a statement failed, or it was doomed; only Rollback is left
     kCommitted,  ///< durable
     kEnded,      ///< rolled back; left no trace
     kUnknown,  ///< committed or not: the session was closed, ask the ledger in a new one
@@ -147,6 +148,13 @@ class Transaction {
   /// Number of rows that INSERT, UPDATE or DELETE touched; 0 for schema changes.
   Result<std::int64_t> Execute(std::string_view sql,
                                const std::vector<Value>& parameters = {});
+
+  /// Makes it impossible to commit, as a failed statement does: for a compare-and-swap
+  /// that touched no row. The first reason is kept.
+  void Doom(Status reason);
+
+  /// Columns of a table in their order; empty where there is no such table.
+  Result<std::vector<std::string>> Columns(const std::string& table);
 
   /// ok: durable.
   /// Transient: nothing was committed and the transaction is still open; call again.

@@ -237,6 +237,26 @@ TEST_P(ConnectionContract, C3AFailedStatementForbidsCommit) {
   EXPECT_THAT(CommittedIds(), ElementsAre(2));
 }
 
+TEST_P(ConnectionContract, C3ADoomedTransactionCannotCommit) {
+  Transaction tx = Begin(TransactionMode::kWrite);
+  Insert(tx, 1);
+  tx.Doom(Conflict("another writer was first"));
+  tx.Doom(Internal("later reasons do not count"));
+  EXPECT_EQ(CodeOf(tx.Execute("DELETE FROM item")), StatusCode::kConflict);
+  EXPECT_EQ(tx.Commit().code(), StatusCode::kConflict);
+  EXPECT_TRUE(tx.Rollback().ok());
+  tx.Doom(Internal("it has ended"));
+  EXPECT_EQ(tx.state(), Transaction::State::kEnded);
+  EXPECT_TRUE(CommittedIds().empty());
+}
+
+TEST_P(ConnectionContract, ListsColumnsInOrder) {
+  Transaction tx = Begin(TransactionMode::kRead);
+  EXPECT_THAT(*tx.Columns("item"),
+              ElementsAre("id", "name", "parent", "ratio", "bytes", "sure"));
+  EXPECT_TRUE(tx.Columns("nothing")->empty());
+}
+
 TEST_P(ConnectionContract, SaysWhatKindOfFailureItWas) {
   auto code_of = [&](const std::string& sql) {
     Transaction tx = Begin(TransactionMode::kWrite);

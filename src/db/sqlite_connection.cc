@@ -11,7 +11,14 @@
 namespace amend::db {
 namespace {
 
-constexpr Dialect kSqliteDialect = {"sqlite", "INTEGER", "REAL", "BLOB", " STRICT"};
+constexpr Dialect kSqliteDialect = {
+    .name = "sqlite",
+    .int64_type = "INTEGER",
+    .double_type = "REAL",
+    .blob_type = "BLOB",
+    .table_suffix = " STRICT",
+    .columns_sql = "SELECT name FROM pragma_table_info(?) ORDER BY cid",
+};
 
 /// Statements kept prepared. Ours are some dozens of fixed texts; beyond that somebody
 /// builds texts, and keeping them would only grow memory.
