@@ -31,9 +31,9 @@ std::string_view ReasonKindName(ReasonKind kind);
 /// with kind kUpstream leads to the cause.
 struct Reason {
   ReasonKind kind = ReasonKind::kSource;
-  std::string from;  ///< table; empty for the model itself
-  std::string text;  ///< "landing #7 changed 14 days", "window 7 days"
-  partition::PartitionSet partitions;
+  std::string from;                    ///< table; empty for the model itself
+  std::string text;                    ///< "landing #7 changed 14 days", "window 7 days"
+  partition::PartitionSet partitions;  ///< of the planned model, put there by this step
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
@@ -59,11 +59,13 @@ struct ModelPlan {
   /// Upper bound of what may differ: these columns, or rows where absent.
   std::optional<std::set<std::string>> changed_columns;
   Estimate estimate;
+  friend bool operator==(const ModelPlan&, const ModelPlan&) = default;
 };
 
 struct SkippedModel {
   std::string model;
   std::string why;
+  friend bool operator==(const SkippedModel&, const SkippedModel&) = default;
 };
 
 struct HeldPartitions {
@@ -71,11 +73,13 @@ struct HeldPartitions {
   partition::PartitionSet partitions;
   std::string by;
   std::string until;  ///< what ends it, in words
+  friend bool operator==(const HeldPartitions&, const HeldPartitions&) = default;
 };
 
 struct Warning {
   std::string code;  ///< stable: "widened", "stale_upstream", "open", "clock"
   std::string text;
+  friend bool operator==(const Warning&, const Warning&) = default;
 };
 
 /// How far one model is from current; disjoint, they add up to all partitions known.
@@ -90,10 +94,10 @@ struct ClassCounts {
   std::int64_t total() const {
     return missing + drifted + held + open + stale + older + current;
   }
+  friend bool operator==(const ClassCounts&, const ClassCounts&) = default;
 };
 
-/// An immutable, reviewable value: what will be done, on which pinned inputs. Its id
-/// covers pins, definitions and partitions, not reason, time or estimates. An upper
+/// An immutable, reviewable value: what will be done, on which pinned inputs. An upper
 /// bound: work only shrinks.
 struct Plan {
   std::string id;                   ///< "p" + 12 hex digits
@@ -111,13 +115,17 @@ struct Plan {
   std::int64_t created_micros = 0;
 
   bool nothing_to_do() const { return models.empty(); }
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// The id of a plan's content; what Plan::id must hold.
+/// The id of a plan's content; what Plan::id must hold. Covers the pins, per model the
+/// definition, partitions and columns that may change, and `full`: what will be done. Not
+/// why, when, by whom, the estimates, or what is left out.
 std::string PlanIdOf(const Plan& plan);
 
-/// The stored form: exact, versioned, read back by PlanFromJson or refused by version.
-/// `spaces` gives the partition space of every table that the plan names.
+/// The stored form (state/encode.h): exact and sealed. PlanFromJson gives back an equal
+/// plan, or Unsupported for another format, Damaged for anything that PlanToJson did not
+/// write. REQUIRES of PlanToJson: estimates are finite.
 Json PlanToJson(const Plan& plan);
 Result<Plan> PlanFromJson(const Json& json);
 

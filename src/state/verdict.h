@@ -2,14 +2,17 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/status.h"
 
 namespace amend::state {
 
 /// The answer to one check. Absent is never pass, and an empty input is kNotRun.
 enum class Outcome { kPass, kFail, kError, kNotRun };
+/// "pass", "fail", "error", "not_run".
 std::string_view OutcomeName(Outcome outcome);
 
 /// Belongs to exactly one write set's digests and one check text: recomputed data or an
@@ -25,6 +28,11 @@ struct Verdict {
   std::int64_t offending_rows = 0;
   std::string text;           ///< what was found, in words
   std::vector<Json> samples;  ///< a few offending rows
+  friend bool operator==(const Verdict&, const Verdict&) = default;
 };
+
+/// One member per field, in the ledger and in `--json`.
+Json VerdictToJson(const Verdict& verdict);
+Result<Verdict> VerdictFromJson(const Json& json);
 
 }  // namespace amend::state

@@ -33,12 +33,14 @@ struct StagedFile {
   std::int64_t bytes = 0;
   int ordinal = 0;  ///< place in the canonical file order of its write set
   Json metrics;
+  friend bool operator==(const StagedFile&, const StagedFile&) = default;
 };
 
 struct StagedPartition {
   partition::Partition partition;
   Digest digest;                      ///< over all columns
   std::optional<Digest> old_columns;  ///< over the published schema's columns, if it grew
+  friend bool operator==(const StagedPartition&, const StagedPartition&) = default;
 };
 
 /// The immutable result of one task: files with counts, bounds and digests, named by its
@@ -52,8 +54,11 @@ struct WriteSet {
   std::vector<StagedFile> files;
   std::int64_t cpu_micros = 0;
   std::int64_t bytes_read = 0;
+  friend bool operator==(const WriteSet&, const WriteSet&) = default;
 };
 
+/// The stored form (state/encode.h), sealed like a plan's: an equal write set comes back,
+/// or Unsupported for another format, Damaged for the rest.
 Json WriteSetToJson(const WriteSet& set);
 Result<WriteSet> WriteSetFromJson(const Json& json);
 
