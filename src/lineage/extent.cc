@@ -1,0 +1,26 @@
+#include "lineage/extent.h"
+
+namespace amend::lineage {
+
+partition::PartitionSet PossiblePartitions(
+    const BoundModel& bound, partition::Shape output,
+    const std::function<partition::PartitionSet(const std::string& table)>& live) {
+  partition::PartitionSet possible(output);
+  if (bound.extents.empty()) {
+    for (const InputRef& ref : bound.inputs) {
+      possible = possible.Union(ref.mapping.Affected(live(ref.table)));
+    }
+    return possible;
+  }
+  for (const std::vector<std::size_t>& branch : bound.extents) {
+    partition::PartitionSet meets_all = partition::PartitionSet::All(output);
+    for (std::size_t index : branch) {
+      const InputRef& ref = bound.inputs[index];
+      meets_all = meets_all.Intersect(ref.extent->Affected(live(ref.table)));
+    }
+    possible = possible.Union(meets_all);
+  }
+  return possible;
+}
+
+}  // namespace amend::lineage
