@@ -64,6 +64,12 @@ TEST(Json, CanonicalFormDoesNotDependOnOrder) {
             9223372036854775807LL);
 }
 
+TEST(Json, TheCallerMayAllowDeeperNesting) {
+  std::string deep = std::string(300, '[') + std::string(300, ']');
+  EXPECT_FALSE(ParseJson(deep, "x"));
+  EXPECT_TRUE(ParseJson(deep, "x", 400));
+}
+
 TEST(Json, DamageIsAStatus) {
   EXPECT_EQ(ParseJson("{\"a\":", "x.json").error().code(), StatusCode::kDamaged);
   EXPECT_EQ(ParseJson(std::string(100'000, '['), "x").error().code(),

@@ -1,23 +1,19 @@
 #include "base/json.h"
 
 namespace amend {
-namespace {
 
-constexpr int kMaxDepth = 200;
-
-}  // namespace
-
-Result<Json> ParseJson(std::string_view text, std::string_view what) {
+Result<Json> ParseJson(std::string_view text, std::string_view what, int max_depth) {
   bool too_deep = false;
-  Json::parser_callback_t limit = [&too_deep](int depth, Json::parse_event_t, Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
+  Json::parser_callback_t limit = [&too_deep, max_depth](int depth, Json::parse_event_t,
+                                                         Json&) {
+    too_deep = too_deep || depth > max_depth;
     return !too_deep;
   };
   try {
     Json value = Json::parse(text.begin(), text.end(), limit);
     if (too_deep) {
       return Fail(Damaged(std::string(what) + " is nested deeper than " +
-                          std::to_string(kMaxDepth) + " levels"));
+                          std::to_string(max_depth) + " levels"));
     }
     return value;
   } catch (const Json::parse_error& error) {

@@ -13,8 +13,9 @@ namespace amend {
 using Json = nlohmann::ordered_json;
 
 /// Parses a whole document. Damaged with the byte offset if it is not JSON; `what` names
-/// the document in the message. Nesting deeper than 200 levels is refused.
-Result<Json> ParseJson(std::string_view text, std::string_view what);
+/// the document in the message. Nesting deeper than `max_depth` levels is refused,
+/// because whoever walks the value does so on the stack.
+Result<Json> ParseJson(std::string_view text, std::string_view what, int max_depth = 200);
 
 /// Members sorted by name, no blanks, UTF-8 (invalid bytes replaced): equal values have
 /// equal bytes. What digests and the audit chain cover.
