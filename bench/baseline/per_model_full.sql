@@ -1,0 +1,59 @@
+-- Full build by hand, 2 of 3: a COPY a model, each reading the Parquet of the one before.
+-- {flights} and {airports} are lists of Parquet or CSV files, {out} an empty folder.
+SET preserve_insertion_order = false;
+
+COPY (
+  SELECT CAST(f.date AS DATE) AS flight_date, f.date AS departed_at, f.origin,
+         o.state AS origin_state, f.destination, d.state AS destination_state, f.delay,
+         f.distance, CAST(f.distance AS DOUBLE) * 1.609344 AS distance_km
+  FROM {flights} AS f
+  LEFT JOIN {airports} AS o ON o.iata = f.origin
+  LEFT JOIN {airports} AS d ON d.iata = f.destination
+) TO '{out}/stg_flights' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (flight_date));
+
+COPY (
+  SELECT flight_date, origin, destination, count(*) AS flights,
+         CAST(sum(delay) AS BIGINT) AS delay_sum, avg(delay) AS delay_avg,
+         avg(delay) FILTER (WHERE delay > 15) AS late_delay_avg
+  FROM '{out}/stg_flights/*/*.parquet' GROUP BY flight_date, origin, destination
+) TO '{out}/daily_route' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (flight_date));
+
+COPY (
+  SELECT flight_date, airport, min(state) AS state,
+         CAST(sum(departures) AS BIGINT) AS departures,
+         CAST(sum(arrivals) AS BIGINT) AS arrivals, CAST(sum(delay) AS BIGINT) AS delay_sum
+  FROM (SELECT flight_date, origin AS airport, origin_state AS state, 1 AS departures,
+               0 AS arrivals, delay
+        FROM '{out}/stg_flights/*/*.parquet'
+        UNION ALL
+        SELECT flight_date, destination, destination_state, 0, 1, delay
+        FROM '{out}/stg_flights/*/*.parquet')
+  GROUP BY flight_date, airport
+) TO '{out}/daily_airport' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (flight_date));
+
+COPY (
+  SELECT flight_date, origin, destination,
+         CAST(sum(flights) OVER week AS BIGINT) AS flights_7d,
+         CAST(sum(delay_sum) OVER week AS BIGINT) AS delay_sum_7d,
+         CAST(sum(delay_sum) OVER week AS DOUBLE) / CAST(sum(flights) OVER week AS DOUBLE)
+           AS delay_avg_7d
+  FROM '{out}/daily_route/*/*.parquet'
+  WINDOW week AS (PARTITION BY origin, destination ORDER BY flight_date
+                  RANGE BETWEEN INTERVAL 6 DAYS PRECEDING AND CURRENT ROW)
+) TO '{out}/route_7d' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (flight_date));
+
+COPY (
+  SELECT CAST(date_trunc('month', flight_date) AS DATE) AS flight_month, origin_state,
+         count(*) AS flights, CAST(sum(delay) AS BIGINT) AS delay_sum,
+         avg(delay) AS delay_avg, sum(distance_km) AS distance_km
+  FROM '{out}/stg_flights/*/*.parquet' GROUP BY 1, 2
+) TO '{out}/monthly_state' (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (flight_month));
+
+COPY (
+  SELECT airport, movements, delay_sum / CAST(movements AS DOUBLE) AS delay_avg,
+         rank() OVER (ORDER BY movements DESC) AS movements_rank,
+         rank() OVER (ORDER BY delay_sum / CAST(movements AS DOUBLE)) AS delay_rank
+  FROM (SELECT airport, CAST(sum(departures + arrivals) AS BIGINT) AS movements,
+               CAST(sum(delay_sum) AS DOUBLE) AS delay_sum
+        FROM '{out}/daily_airport/*/*.parquet' GROUP BY airport)
+) TO '{out}/airport_rank.parquet' (FORMAT parquet, COMPRESSION zstd);
