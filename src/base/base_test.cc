@@ -114,5 +114,25 @@ TEST_F(EnvTest, HashesAFileInPieces) {
   EXPECT_EQ(Sha256File(env, dir_ + "/none").error().code(), StatusCode::kNotFound);
 }
 
+TEST(RealEnv, ListsLinksAsLinksAlsoThoseThatLeadNowhere) {
+  const std::string folder =
+      std::filesystem::temp_directory_path() / Env::Real().NewUuid();
+  ASSERT_TRUE(Env::Real().WriteNewFile(folder + "/file", "abc").ok());
+  std::filesystem::create_symlink("file", folder + "/to_file");
+  std::filesystem::create_symlink(".", folder + "/to_folder");
+  std::filesystem::create_symlink("to_itself", folder + "/to_itself");
+  auto entries = Env::Real().List(folder);
+  ASSERT_TRUE(entries);
+  std::string seen;
+  for (const FileInfo& info : *entries) {
+    seen += std::filesystem::path(info.path).filename().string() + " " +
+            std::to_string(info.is_folder) + std::to_string(info.is_link) + "; ";
+  }
+  EXPECT_EQ(seen, "file 00; to_file 01; to_folder 11; to_itself 01; ");
+  EXPECT_EQ(entries->at(1).size, 3);
+  EXPECT_EQ(entries->at(3).size, 0);
+  std::filesystem::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace amend

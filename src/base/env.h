@@ -31,6 +31,7 @@ struct FileInfo {
   std::string path;
   std::int64_t size = 0;  ///< bytes
   bool is_folder = false;
+  bool is_link = false;  ///< from List only: the entry is a symbolic link
 };
 
 /// The only door to the operating system: files, clock, randomness, own resource use.
@@ -70,7 +71,9 @@ class Env {
   virtual Status CreateFolders(const std::string& path) = 0;
   virtual bool Exists(const std::string& path) = 0;
   virtual Result<FileInfo> Info(const std::string& path) = 0;
-  /// Entries of one folder, sorted by path; empty where the folder does not exist.
+  /// Entries of one folder, sorted by path; empty where the folder does not exist. A link
+  /// is described by what it leads to; one that leads nowhere, or in a circle, is listed
+  /// as a file of no bytes.
   virtual Result<std::vector<FileInfo>> List(const std::string& path) = 0;
   /// Transient if another process holds it. The file stays behind; only the lock counts.
   virtual Result<std::unique_ptr<FileLock>> TryLock(const std::string& path) = 0;

@@ -204,10 +204,13 @@ class RealEnv : public Env {
     while (const dirent* entry = readdir(folder.get())) {
       std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
+      const std::string entry_path = path + "/" + std::string(name);
       // A file may vanish between readdir and stat; then it is not there.
-      if (auto info = Info(path + "/" + std::string(name))) {
-        entries.push_back(*std::move(info));
-      }
+      struct stat st{};
+      if (lstat(entry_path.c_str(), &st) != 0) continue;
+      const bool is_link = S_ISLNK(st.st_mode);
+      if (is_link && stat(entry_path.c_str(), &st) != 0) st = {};
+      entries.push_back({entry_path, st.st_size, S_ISDIR(st.st_mode), is_link});
     }
     std::sort(entries.begin(), entries.end(),
               [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });
