@@ -18,6 +18,7 @@ macro(amend_toolchain)
   endif()
   add_compile_options(-Wall -Wextra -Wshadow -Wnon-virtual-dtor -Wold-style-cast
                       -Wunused -Woverloaded-virtual -Wconversion -Wno-sign-conversion
+                      -Wno-missing-field-initializers  # `{.threads = 2}` is meant so
                       -fno-omit-frame-pointer "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
   if(AMEND_SANITIZE)
     # g++ 12 reports false maybe-uninitialized under sanitizers: no -Werror there.
