@@ -17,6 +17,8 @@ TEST(Civil, RoundTripsEveryDayOfEightHundredYears) {
     ASSERT_EQ(ParseDay(FormatDay(day)), day);
   }
   EXPECT_EQ(FormatDay(11'386), "2001-03-05");
+  EXPECT_EQ(FormatDay(DaysFromCivil({-44, 3, 15})), "-0044-03-15");
+  EXPECT_EQ(ParseDay("-0044-03-15"), DaysFromCivil({-44, 3, 15}));
 }
 
 TEST(Civil, RefusesDaysThatDoNotExist) {

@@ -1,6 +1,7 @@
 #include "base/civil.h"
 
 #include <array>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "fmt/format.h"
@@ -105,7 +106,9 @@ CivilDay CivilFromDays(std::int64_t days) {
 
 std::string FormatDay(std::int64_t days) {
   CivilDay civil = CivilFromDays(days);
-  return fmt::format("{:04}-{:02}-{:02}", civil.year, civil.month, civil.day);
+  // The sign stands before four digits: {:04} would make -44 "-044".
+  return fmt::format("{}{:04}-{:02}-{:02}", civil.year < 0 ? "-" : "",
+                     std::abs(civil.year), civil.month, civil.day);
 }
 
 std::string FormatMicros(std::int64_t micros) {
