@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/civil.h"
 #include "base/status.h"
@@ -40,22 +39,39 @@ std::int64_t DayOfMonthOrdinal(std::int64_t months) {
                         static_cast<int>(FloorMod(months, 12)) + 1, 1});
 }
 
-std::int64_t FirstSupportedDay() {
+std::int64_t FirstDay() {
   static const std::int64_t day = DaysFromCivil({static_cast<int>(kFirstYear), 1, 1});
   return day;
 }
-std::int64_t EndSupportedDay() {
+std::int64_t EndDay() {
   static const std::int64_t day = DaysFromCivil({static_cast<int>(kLastYear) + 1, 1, 1});
   return day;
 }
 
-/// Which side of the supported years a period lies on: -1, 0 or 1.
+/// First and last ordinal inside the calendar, by grain.
+const PeriodRange& Calendar(Grain grain) {
+  static const std::array<PeriodRange, 6> ranges = [] {
+    std::array<PeriodRange, 6> all{};
+    for (Grain g : kAllGrains) {
+      all[static_cast<std::size_t>(g)] = {g, PeriodContainingDay(g, FirstDay()).ordinal(),
+                                          PeriodContainingDay(g, EndDay()).ordinal()};
+    }
+    return all;
+  }();
+  return ranges[static_cast<std::size_t>(grain)];
+}
+
+/// Which side of the calendar a period lies on: -1, 0 or 1.
 int SideOf(Period period) {
-  std::int64_t first = PeriodContainingDay(period.grain(), FirstSupportedDay()).ordinal();
-  std::int64_t last =
-      PeriodContainingDay(period.grain(), EndSupportedDay() - 1).ordinal();
-  if (period.ordinal() < first) return -1;
-  return period.ordinal() > last ? 1 : 0;
+  const PeriodRange& calendar = Calendar(period.grain());
+  if (period.ordinal() < calendar.first) return -1;
+  return period.ordinal() >= calendar.end ? 1 : 0;
+}
+
+/// REQUIRES: inside the calendar, or the first period after it.
+std::int64_t ExactStartMicros(Period period) {
+  if (period.grain() == Grain::kHour) return period.ordinal() * kMicrosPerHour;
+  return StartDay(period) * kMicrosPerDay;
 }
 
 std::string FormatYear(std::int64_t year) {
@@ -129,17 +145,20 @@ std::int64_t StartDay(Period period) {
   return DayOfMonthOrdinal(period.ordinal() * MonthsIn(period.grain()));
 }
 
+std::int64_t CalendarStartMicros() { return FirstDay() * kMicrosPerDay; }
+std::int64_t CalendarEndMicros() { return EndDay() * kMicrosPerDay; }
+
 std::int64_t StartMicros(Period period) {
-  if (int side = SideOf(period); side != 0) {
-    return side < 0 ? kMinusInfinity : kPlusInfinity;
-  }
-  if (period.grain() == Grain::kHour) return period.ordinal() * kMicrosPerHour;
-  return StartDay(period) * kMicrosPerDay;
+  int side = SideOf(period);
+  if (side < 0) return kMinusInfinity;
+  return side > 0 ? CalendarEndMicros() : ExactStartMicros(period);
 }
 
 std::int64_t EndMicros(Period period) {
-  if (period.ordinal() == kPlusInfinity) return kPlusInfinity;
-  return StartMicros(Period(period.grain(), period.ordinal() + 1));
+  int side = SideOf(period);
+  if (side > 0) return kPlusInfinity;
+  if (side < 0) return CalendarStartMicros();
+  return ExactStartMicros({period.grain(), period.ordinal() + 1});
 }
 
 Period PeriodContainingDay(Grain grain, std::int64_t day) {
@@ -185,7 +204,7 @@ PeriodRange WidenTo(Grain grain, Period period) {
 PeriodRange WidenTo(Grain grain, const PeriodRange& range) {
   AMEND_CHECK(range.first < range.end);
   std::int64_t start = StartMicros({range.grain, range.first});
-  std::int64_t end = StartMicros({range.grain, range.end});
+  std::int64_t end = EndMicros({range.grain, range.end - 1});
   bool bounded = end != kPlusInfinity;
   return {grain, PeriodContainingMicros(grain, start).ordinal(),
           bounded ? PeriodContainingMicros(grain, end - 1).ordinal() + 1 : kPlusInfinity};

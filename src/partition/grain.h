@@ -54,12 +54,16 @@ struct PeriodRange {
   friend constexpr bool operator==(const PeriodRange&, const PeriodRange&) = default;
 };
 
-/// Microseconds since 1970-01-01T00:00 at which `period` starts; its end is the start of
-/// the next one, never start + 24 h. Infinite where it lies outside the years
-/// -200000 … 200000.
+/// Microseconds since 1970-01-01T00:00 at which `period` starts and ends; the end is the
+/// start of the next one, never start + 24 h. The calendar covers the years -200000 …
+/// 200000, where microseconds fit; every period before it is taken as [kMinusInfinity,
+/// its start), every later one as [its end, kPlusInfinity).
 std::int64_t StartMicros(Period period);
 std::int64_t EndMicros(Period period);
-/// Days since the epoch. Exact for every grain but hour.
+/// Where the calendar starts and ends, in microseconds.
+std::int64_t CalendarStartMicros();
+std::int64_t CalendarEndMicros();
+/// Days since the epoch on which `period` starts.
 /// REQUIRES: grain is day or coarser.
 std::int64_t StartDay(Period period);
 

@@ -33,7 +33,8 @@ struct Reach {
 /// A shift by months clamps to the ends of months as SQL does (31 March − 1 month = 28
 /// February), in either direction of writing it (t_in = t_out − n, t_in + n = t_out), so
 /// the last day of a month reaches to the last day of the other. Month reaches of hours
-/// are counted from whole days.
+/// are counted from whole days. Both sides count in one zone; across zones callers use
+/// All.
 struct TimeMapping {
   bool all = true;  ///< every output needs every input; the rest is ignored
   Reach back;
@@ -79,8 +80,8 @@ class PartitionMapping {
   Shape input() const { return input_; }
   Shape output() const { return output_; }
   const TimeMapping& time() const { return time_; }
-  bool is_all() const { return time_.all && all_values_; }
-  bool all_values() const { return all_values_; }
+  /// Every output partition needs every input partition.
+  bool is_all() const { return time_.all && input_of_output_.empty(); }
   bool widened_values() const { return widened_values_; }
 
   /// Output partitions that may change when these inputs do.
@@ -104,7 +105,7 @@ class PartitionMapping {
   Shape input_;
   Shape output_;
   TimeMapping time_;
-  bool all_values_ = true;
+  bool all_values_ = false;
   bool widened_values_ = false;
   std::vector<int> input_of_output_;  ///< a permutation; empty if all_values_
 };

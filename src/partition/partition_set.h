@@ -1,7 +1,7 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -66,9 +66,6 @@ class PartitionSet {
   std::size_t RunCount() const;
   /// Every point in ascending order. Exhausted if there are more than `limit`.
   Result<std::vector<Partition>> Points(std::int64_t limit) const;
-  /// The earliest point by (values, time), or nothing if empty or unbounded below.
-  std::optional<Partition> First() const;
-
   PartitionSet Union(const PartitionSet& other) const;
   PartitionSet Intersect(const PartitionSet& other) const;
   PartitionSet Difference(const PartitionSet& other) const;
@@ -85,9 +82,8 @@ class PartitionSet {
   friend bool operator==(const PartitionSet&, const PartitionSet&) = default;
 
  private:
-  PartitionSet Combine(
-      const PartitionSet& other,
-      const std::function<TimeRuns(const TimeRuns&, const TimeRuns&)>& op) const;
+  template <typename Op>
+  PartitionSet Combine(const PartitionSet& other, Op op) const;
 
   Shape shape_;
   TimeRuns rest_;
@@ -95,9 +91,11 @@ class PartitionSet {
 };
 
 /// Inclusive ranges for `--json`: [{"first": "2001-03-05", "last": "2001-03-18",
-/// "count": 14}], "all" where unpartitioned, null for NULL, values as members ahead. An
-/// unbounded end is absent, and so is the count; `rest` has no value members and, where
-/// some tuples are named, "others": true. The inverse reads exactly that.
+/// "count": 14}]; first and last are "all" where there is no time dimension and null for
+/// NULL. Values are members ahead of them, named by column (after a '=' where a column
+/// has the name of one of the other members). Ranges of every value not named say
+/// "others": true; a tuple excepted from those has "count": 0 and no ends. An end without
+/// bound is absent, and so is a count without end. RangesFromJson reads exactly that.
 Json RangesToJson(const PartitionSpace& space, const PartitionSet& set);
 Result<PartitionSet> RangesFromJson(const PartitionSpace& space, const Json& json);
 

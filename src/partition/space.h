@@ -101,13 +101,15 @@ class PartitionSpace {
   /// type, and time 0 where there is no time dimension.
   bool Holds(const Partition& point) const;
 
-  /// "2001-03-05", "null", "all", "2001-03-05/region=EU". For people and messages; the
-  /// inverse is ParsePartition. Strings that need it are quoted, so it is unambiguous.
+  /// "2001-03-05", "null", "all", "2001-03-05/region=EU": for people. A string that could
+  /// be taken for something else is written as a JSON string, so it is unambiguous.
   std::string Format(const Partition& point) const;
+  /// The inverse of Format. Invalid names what was expected.
+  Result<Partition> Parse(std::string_view text) const;
 
-  /// Members "region": "EU" and, where there is time, "day": "2001-03-05" keyed by
-  /// column. Of `k=v` requests: one value of one dimension from text. Invalid names the
-  /// column and what was expected.
+  /// A value of a value or bucket dimension from the text of a `column=value` request;
+  /// null (unquoted) is NULL. NotFound for a column that is not one, with the nearest
+  /// name; Invalid where the text is not of its type.
   Result<Value> ParseValue(std::string_view column, std::string_view text) const;
 
   Json ToJson() const;
