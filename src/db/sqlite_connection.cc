@@ -1,6 +1,6 @@
 #include <sqlite3.h>
-#include <sys/stat.h>
 
+#include <cerrno>
 #include <map>
 #include <memory>
 #include <string>
@@ -271,11 +271,6 @@ class SqliteConnection final : public Connection {
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenSqlite(const SqliteOptions& options) {
-  struct stat st{};
-  if (!options.create && stat(options.path.c_str(), &st) != 0) {
-    return Fail(NotFound("there is no catalog at " + options.path)
-                    .Hint("Create the project first: amend init."));
-  }
   int flags = options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   if (options.create) flags |= SQLITE_OPEN_CREATE;
   sqlite3* raw = nullptr;
@@ -283,6 +278,10 @@ Result<std::unique_ptr<Connection>> OpenSqlite(const SqliteOptions& options) {
       sqlite3_open_v2(options.path.c_str(), &raw, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   Handle handle(raw);
   if (code != SQLITE_OK) {
+    if (!options.create && sqlite3_system_errno(raw) == ENOENT) {
+      return Fail(NotFound("there is no catalog at " + options.path)
+                      .Hint("Create the project first: amend init."));
+    }
     return Fail(
         FromSqlite(code, "cannot open " + options.path + ": " + sqlite3_errstr(code)));
   }
