@@ -1,6 +1,6 @@
 -- The correction of 5 to 18 March by hand, 3 of 3: mixed.
--- {flights} are the fourteen corrected days, {before} the folder of the full build, {out}
--- an empty folder for the partitions that the correction reaches.
+-- In braces: `flights` are the fourteen corrected days, `before` is the folder of the full
+-- build, `out` an empty folder for the partitions that the correction reaches.
 SET preserve_insertion_order = false;
 
 COPY (

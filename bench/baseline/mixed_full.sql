@@ -1,6 +1,6 @@
 -- Full build by hand, 3 of 3: the big model straight to Parquet, the small ones by way of
 -- temporary tables that the next models read from memory.
--- {flights} and {airports} are lists of Parquet or CSV files, {out} an empty folder.
+-- In braces: `flights` and `airports` are what to read, `out` is an empty folder.
 SET preserve_insertion_order = false;
 
 COPY (

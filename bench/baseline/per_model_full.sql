@@ -1,5 +1,5 @@
 -- Full build by hand, 2 of 3: a COPY a model, each reading the Parquet of the one before.
--- {flights} and {airports} are lists of Parquet or CSV files, {out} an empty folder.
+-- In braces: `flights` and `airports` are what to read, `out` is an empty folder.
 SET preserve_insertion_order = false;
 
 COPY (

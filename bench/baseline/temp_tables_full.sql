@@ -1,5 +1,5 @@
 -- Full build by hand, 1 of 3: every model a temporary table, written out from memory.
--- {flights} and {airports} are lists of Parquet or CSV files, {out} an empty folder.
+-- In braces: `flights` and `airports` are what to read, `out` is an empty folder.
 SET preserve_insertion_order = false;
 
 CREATE TEMP TABLE stg_flights AS
