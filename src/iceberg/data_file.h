@@ -72,7 +72,7 @@ struct ManifestFile {
   std::optional<std::string> key_metadata;
 
   bool HasLiveFiles() const {
-    return added_files.value_or(1) + existing_files.value_or(1) > 0;
+    return added_files.value_or(1) > 0 || existing_files.value_or(1) > 0;
   }
 };
 

@@ -231,6 +231,18 @@ std::optional<std::string> MakeBound(const Type& type, const Value& value, bool 
   return std::move(*encoded);
 }
 
+std::partial_ordering CompareValues(const Type& type, const Value& a, const Value& b) {
+  if (IsNull(a) || a.index() != b.index() || a.index() != AlternativeOf(type)) {
+    return std::partial_ordering::unordered;
+  }
+  if (type.id != TypeId::kDecimal) return a <=> b;
+  auto left = DecimalFromBytes(std::get<std::string>(a));
+  auto right = DecimalFromBytes(std::get<std::string>(b));
+  if (!left || !right) return std::partial_ordering::unordered;
+  if (*left == *right) return std::partial_ordering::equivalent;
+  return *left < *right ? std::partial_ordering::less : std::partial_ordering::greater;
+}
+
 std::string ValueToString(const Type& type, const Value& value) {
   switch (value.index()) {
     case 0:

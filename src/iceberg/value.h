@@ -35,6 +35,11 @@ Result<Value> DecodeSingleValue(const Type& type, std::string_view bytes);
 /// zeros. Nothing where no valid bound exists (NaN, an upper bound of only U+10FFFF).
 std::optional<std::string> MakeBound(const Type& type, const Value& value, bool upper);
 
+/// Order of two non-null values of one type, as SQL orders them: decimals by number, text
+/// and bytes by byte, false before true. Unordered for NaN, nulls and values that are not
+/// of the type.
+std::partial_ordering CompareValues(const Type& type, const Value& a, const Value& b);
+
 /// For messages and JSON: 2001-03-05, 12, null.
 std::string ValueToString(const Type& type, const Value& value);
 
