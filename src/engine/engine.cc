@@ -1,0 +1,209 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "engine/measure.h"
+#include "engine/metrics.h"
+#include "engine/sql_text.h"
+#include "fmt/format.h"
+#include "table/types.h"
+
+namespace amend::engine {
+namespace {
+
+constexpr std::string_view kKeyColumn = "_amend_p";
+constexpr std::int64_t kRowGroupRows = 122'880;
+
+/// The model's SELECT with its columns cast to the table's types and matched by name, and
+/// rows of partitions that are neither asked for nor impossible left out.
+std::string OutputSql(const TaskSpec& spec) {
+  std::vector<std::string> columns;
+  for (const iceberg::Field& field : spec.schema.fields) {
+    std::string name = SqlIdentifier(field.name);
+    columns.push_back(
+        fmt::format("{0}::{1} AS {0}", name, table::SqlFromType(field.type)));
+  }
+  partition::PartitionSet kept = spec.asked.Union(spec.tolerated.Complement());
+  return fmt::format("SELECT * FROM (SELECT {} FROM (\n{}\n) AS amend_model) WHERE {}",
+                     Join(columns, ", "), spec.sql, MembershipSql(spec.space, kept));
+}
+
+std::string CopySql(const TaskSpec& spec, const std::string& target) {
+  bool partitioned = !spec.space.unpartitioned();
+  std::string select = OutputSql(spec);
+  if (partitioned) {
+    select = fmt::format("SELECT *, {} AS {} FROM ({})", PartitionKeySql(spec.space),
+                         kKeyColumn, select);
+  }
+  return fmt::format(
+      "COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {}, "
+      "FIELD_IDS {}, RETURN_STATS{})",
+      select, SqlLiteral(target), kRowGroupRows, FieldIdsSql(spec.schema),
+      partitioned ? fmt::format(", PARTITION_BY ({})", kKeyColumn) : "");
+}
+
+/// A file as COPY reported it, after it got its final name.
+Result<iceberg::DataFile> DescribeFile(const TaskSpec& spec, const duck::Row& row,
+                                       const std::string& path) {
+  iceberg::DataFile file;
+  file.path = "file://" + path;
+  file.record_count = std::get<std::int64_t>(row[1]);
+  file.file_size = std::get<std::int64_t>(row[2]);
+  AMEND_FAIL_IF_ERROR(FillMetrics(spec.schema, std::get<Json>(row[4]), &file));
+  return file;
+}
+
+std::int64_t AsInt64(const duck::Value& value) {
+  if (const auto* huge = std::get_if<duck::HugeInt>(&value)) {
+    return static_cast<std::int64_t>(huge->number);
+  }
+  return std::get<std::int64_t>(value);
+}
+
+/// Moves what a partitioned COPY wrote below `<target>/<key>=…/` to flat, unique names
+/// and removes its folders, so that no partition value ever stands in a path.
+Result<std::vector<iceberg::DataFile>> Flatten(Env& env, const TaskSpec& spec,
+                                               duck::Rows written) {
+  std::sort(written.rows.begin(), written.rows.end(),
+            [](const duck::Row& a, const duck::Row& b) {
+              return std::get<std::string>(a[0]) < std::get<std::string>(b[0]);
+            });
+  std::vector<iceberg::DataFile> files;
+  std::set<std::string> folders;
+  for (duck::Row& row : written.rows) {
+    // Counts come as UBIGINT.
+    row[1] = duck::Value(AsInt64(row[1]));
+    row[2] = duck::Value(AsInt64(row[2]));
+    std::string from = std::get<std::string>(row[0]);
+    if (std::get<std::int64_t>(row[1]) == 0) {  // a COPY of no rows leaves a file
+      AMEND_FAIL_IF_ERROR(env.RemoveFile(from));
+      continue;
+    }
+    std::string to =
+        fmt::format("{}/{}-{:05}.parquet", spec.folder, spec.file_prefix, files.size());
+    if (from != to) AMEND_FAIL_IF_ERROR(env.Rename(from, to));
+    folders.insert(from.substr(0, from.rfind('/')));
+    AMEND_ASSIGN(iceberg::DataFile file, DescribeFile(spec, row, to));
+    files.push_back(std::move(file));
+  }
+  for (const std::string& folder : folders) {
+    if (folder != spec.folder) AMEND_FAIL_IF_ERROR(env.RemoveEmptyFolder(folder));
+  }
+  return files;
+}
+
+/// One entry for each asked partition, also for those that got no rows.
+std::map<partition::Partition, state::StagedPartition> EmptyStaged(
+    const TaskSpec& spec, const std::vector<partition::Partition>& points) {
+  std::map<partition::Partition, state::StagedPartition> staged;
+  for (const partition::Partition& point : points) {
+    state::StagedPartition entry;
+    entry.partition = point;
+    entry.digest.formula = DigestFormula(spec.schema, ContentColumns(spec.schema));
+    if (spec.old_columns) {
+      entry.old_columns.emplace();
+      entry.old_columns->formula = DigestFormula(spec.schema, *spec.old_columns);
+    }
+    staged.emplace(point, std::move(entry));
+  }
+  return staged;
+}
+
+void AddDigest(const state::Digest& from, state::Digest* to) {
+  to->rows += from.rows;
+  to->low += from.low;  // modulo 2^64 by definition
+  to->high += from.high;
+}
+
+}  // namespace
+
+Engine::Engine(Env& env, duck::Database database, duck::Connection connection)
+    : env_(&env),
+      database_(std::move(database)),
+      connection_(std::make_unique<duck::Connection>(std::move(connection))) {}
+
+Result<Engine> Engine::Open(Env& env, const EngineOptions& options) {
+  duck::DatabaseOptions database_options;
+  database_options.threads = 1;
+  database_options.memory_limit_bytes = options.memory_bytes;
+  database_options.temp_directory = options.temp_directory;
+  AMEND_ASSIGN(duck::Database database, duck::Database::Open(database_options));
+  AMEND_ASSIGN(duck::Connection connection, database.Connect());
+  return Engine(env, std::move(database), std::move(connection));
+}
+
+Status Engine::Bind(const std::vector<TaskInput>& inputs) {
+  for (const std::string& name : bound_) {
+    AMEND_ASSIGN_OR_RETURN(
+        auto dropped, connection_->Execute("DROP VIEW IF EXISTS " + SqlIdentifier(name)));
+    static_cast<void>(dropped);
+  }
+  bound_.clear();
+  for (const TaskInput& input : inputs) {
+    std::string sql =
+        fmt::format("CREATE OR REPLACE TEMP VIEW {} AS {}", SqlIdentifier(input.table),
+                    ScanSql(input.schema, input.files, input.show_landing_columns));
+    AMEND_ASSIGN_OR_RETURN(auto created, connection_->Execute(sql));
+    static_cast<void>(created);
+    bound_.push_back(input.table);
+  }
+  return {};
+}
+
+Result<duck::Rows> Engine::Query(const std::vector<TaskInput>& inputs,
+                                 std::string_view sql) {
+  AMEND_FAIL_IF_ERROR(Bind(inputs));
+  return connection_->Query(sql);
+}
+
+Result<TaskResult> Engine::Run(const TaskSpec& spec) {
+  constexpr std::int64_t kMostPartitions = 100'000;
+  std::int64_t cpu_before = env_->ThreadCpuMicros();
+  AMEND_ASSIGN(std::vector<partition::Partition> points,
+               spec.asked.Points(kMostPartitions));
+  AMEND_FAIL_IF_ERROR(Bind(spec.inputs));
+  AMEND_FAIL_IF_ERROR(env_->CreateFolders(spec.folder));
+  std::string target = spec.folder + "/" + spec.file_prefix;
+  if (spec.space.unpartitioned()) target += "-00000.parquet";
+  AMEND_ASSIGN(duck::Rows written, connection_->Query(CopySql(spec, target)));
+  AMEND_ASSIGN(std::vector<iceberg::DataFile> files,
+               Flatten(*env_, spec, std::move(written)));
+  if (!spec.space.unpartitioned()) {
+    AMEND_FAIL_IF_ERROR(env_->RemoveEmptyFolder(target));
+  }
+  AMEND_ASSIGN(std::vector<MeasuredFile> measured,
+               MeasureFiles(*connection_, spec, files));
+
+  TaskResult result;
+  std::map<partition::Partition, state::StagedPartition> staged =
+      EmptyStaged(spec, points);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    MeasuredFile& file = measured[i];
+    auto entry = staged.find(file.measure.partition);
+    if (entry == staged.end()) {
+      result.strays.push_back(
+          {file.measure.partition, file.measure.rows, std::move(file.samples)});
+      AMEND_FAIL_IF_ERROR(env_->RemoveFile(files[i].path.substr(7)));
+      continue;
+    }
+    AddDigest(file.digest, &entry->second.digest);
+    if (file.old_columns) AddDigest(*file.old_columns, &*entry->second.old_columns);
+    result.write_set.files.push_back(
+        ToStagedFile(files[i], file.measure.partition,
+                     static_cast<int>(result.write_set.files.size())));
+    result.measures.push_back(std::move(file.measure));
+  }
+  result.write_set.name = spec.name;
+  result.write_set.model = spec.model;
+  result.write_set.partitions = spec.asked;
+  for (auto& [point, entry] : staged) {
+    result.write_set.staged.push_back(std::move(entry));
+  }
+  result.write_set.cpu_micros = env_->ThreadCpuMicros() - cpu_before;
+  return result;
+}
+
+}  // namespace amend::engine

@@ -1,0 +1,269 @@
+#include "engine/engine.h"
+
+#include <filesystem>
+
+#include "base/env.h"
+#include "base/text.h"
+#include "engine/metrics.h"
+#include "engine/sql_text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "table/types.h"
+
+namespace amend::engine {
+namespace {
+
+using partition::Dimension;
+using partition::Grain;
+using partition::Partition;
+using partition::PartitionSet;
+using partition::PartitionSpace;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+iceberg::Schema SchemaOf(const std::vector<lineage::Column>& columns) {
+  auto schema = table::ContinueSchema({}, 0, columns);
+  return *schema;
+}
+
+std::int64_t Day(int day) { return 19'723 + day - 1; }  // day of January 2024
+
+class EngineTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        (std::filesystem::temp_directory_path() / ("amend-" + Env::Real().NewUuid()))
+            .string();
+    std::filesystem::create_directories(folder_);
+    auto engine = Engine::Open(Env::Real(), {500'000'000, folder_ + "/spill"});
+    ASSERT_TRUE(engine.has_value()) << engine.error().ToString();
+    engine_ = std::make_unique<Engine>(*std::move(engine));
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// A file of `sql`'s rows with the schema's field ids.
+  std::string WriteInput(const iceberg::Schema& schema, const std::string& sql) {
+    std::string path = folder_ + "/in-" + std::to_string(++inputs_) + ".parquet";
+    auto written = engine_->connection().Execute(
+        "COPY (" + sql + ") TO " + SqlLiteral(path) + " (FORMAT parquet, FIELD_IDS " +
+        FieldIdsSql(schema) + ")");
+    EXPECT_TRUE(written.has_value()) << written.error().ToString();
+    return path;
+  }
+
+  /// A model over one input `src`, partitioned by `space`, asked for `asked`.
+  TaskSpec Spec(const PartitionSpace& space, const iceberg::Schema& input,
+                std::vector<std::string> files, const iceberg::Schema& output,
+                std::string sql, const PartitionSet& asked) {
+    TaskSpec spec;
+    spec.name = "ws";
+    spec.model = "m";
+    spec.sql = std::move(sql);
+    spec.inputs.push_back({"src", input, std::move(files), false});
+    spec.space = space;
+    spec.asked = asked;
+    spec.tolerated = asked;
+    spec.schema = output;
+    spec.folder = folder_ + "/out";
+    spec.file_prefix = "00000-1";
+    return spec;
+  }
+
+  TaskResult Run(const TaskSpec& spec) {
+    auto result = engine_->Run(spec);
+    EXPECT_TRUE(result.has_value()) << result.error().ToString();
+    return result ? *std::move(result) : TaskResult();
+  }
+
+  std::string folder_;
+  std::unique_ptr<Engine> engine_;
+  int inputs_ = 0;
+};
+
+const lineage::Column kDay{"d", "DATE", true};
+const lineage::Column kValue{"v", "BIGINT", true};
+
+TEST_F(EngineTest, WritesOneMeasuredFileForEachPartition) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  std::string in = WriteInput(
+      schema, "SELECT DATE '2024-01-01' + (i % 3)::INT AS d, i AS v FROM range(10) t(i)");
+  PartitionSet asked =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(5)));
+  TaskResult result =
+      Run(Spec(space, schema, {in}, schema, "SELECT d, v FROM src", asked));
+
+  EXPECT_THAT(result.write_set.files, SizeIs(3));
+  ASSERT_THAT(result.write_set.staged, SizeIs(4));  // the fourth day has no rows
+  EXPECT_EQ(result.write_set.staged[0].digest.rows, 4);
+  EXPECT_EQ(result.write_set.staged[3].digest.rows, 0);
+  EXPECT_EQ(result.write_set.files[0].partition.time, Day(1));
+  EXPECT_THAT(result.write_set.files[0].path, HasSubstr("/out/00000-1-00000.parquet"));
+  // No partition value is part of any path, and no folder of the COPY is left.
+  auto entries = Env::Real().List(folder_ + "/out");
+  EXPECT_THAT(*entries, SizeIs(3));
+}
+
+TEST_F(EngineTest, DigestIsOfContentNotOfOrderOrFiles) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  PartitionSet asked =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Point(Day(1)));
+  std::string up =
+      WriteInput(schema, "SELECT DATE '2024-01-01' AS d, i AS v FROM range(9) t(i)");
+  std::string down =
+      WriteInput(schema, "SELECT DATE '2024-01-01' AS d, 8 - i AS v FROM range(9) t(i)");
+  std::string twice =
+      WriteInput(schema, "SELECT DATE '2024-01-01' AS d, 3 AS v FROM range(2) t(i)");
+  auto digest = [&](const std::vector<std::string>& files) {
+    TaskSpec spec = Spec(space, schema, files, schema, "SELECT v, d FROM src", asked);
+    spec.folder += "-" + std::to_string(++inputs_);
+    return Run(spec).write_set.staged[0].digest;
+  };
+  EXPECT_EQ(digest({up}), digest({down}));
+  EXPECT_NE(digest({up}), digest({up, twice}));
+  EXPECT_NE(digest({twice}), digest({up}));  // equal rows do not cancel
+}
+
+// A row dated outside of the asked partitions is neither written nor silently dropped.
+TEST_F(EngineTest, B41_RowsOutsideOfThePlanAreNamed) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  PartitionSet asked =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Point(Day(5)));
+  std::string in =
+      WriteInput(schema, "SELECT DATE '2024-01-05' AS d, i AS v FROM range(3) t(i)");
+  TaskResult result = Run(Spec(
+      space, schema, {in}, schema,
+      "SELECT CASE v WHEN 2 THEN DATE '2024-01-06' ELSE d END AS d, v FROM src", asked));
+  ASSERT_THAT(result.strays, SizeIs(1));
+  EXPECT_EQ(result.strays[0].partition.time, Day(6));
+  EXPECT_EQ(result.strays[0].rows, 1);
+  EXPECT_EQ(result.strays[0].samples[0]["v"], 2);
+  EXPECT_THAT(result.write_set.files, SizeIs(1));
+  EXPECT_THAT(*Env::Real().List(folder_ + "/out"), SizeIs(1));
+}
+
+TEST_F(EngineTest, RowsThatOtherPartitionsGetInFullAreLeftOut) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  std::string in = WriteInput(
+      schema, "SELECT DATE '2024-01-01' + i::INT AS d, i AS v FROM range(7) t(i)");
+  TaskSpec spec =
+      Spec(space, schema, {in}, schema,
+           "SELECT a.d, sum(b.v)::BIGINT AS v FROM src a JOIN src b "
+           "ON b.d BETWEEN a.d - 6 AND a.d GROUP BY 1",
+           PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Point(Day(7))));
+  spec.tolerated =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(8)));
+  TaskResult result = Run(spec);
+  EXPECT_TRUE(result.strays.empty());
+  ASSERT_THAT(result.write_set.files, SizeIs(1));
+  EXPECT_EQ(result.write_set.files[0].partition.time, Day(7));
+}
+
+// Partition values live in metadata, never in text of paths.
+TEST_F(EngineTest, B32_B36_AwkwardValuesAreFourPartitions) {
+  auto space =
+      PartitionSpace::Make({Dimension::OfValue("p", partition::ValueType::kString)});
+  iceberg::Schema schema = SchemaOf({{"p", "VARCHAR", true}, {"id", "BIGINT", true}});
+  std::string in = WriteInput(
+      schema,
+      "SELECT * FROM (VALUES ('__HIVE_DEFAULT_PARTITION__', 1::BIGINT), (NULL, 2), "
+      "('NULL', 3), ('', 4), ('AC/DC', 5), ('a%2Fb', 6), ('a/b', 7), ('a=b', 8), "
+      "(repeat('ž', 300), 9)) t(p, id)");
+  TaskResult result =
+      Run(Spec(*space, schema, {in}, schema, "SELECT p, id FROM src",
+               PartitionSet::All(*space).Intersect(PartitionSet::Of(
+                   space->shape(), std::vector<Partition>{
+                                       {0, {std::string("__HIVE_DEFAULT_PARTITION__")}},
+                                       {0, {partition::Value()}},
+                                       {0, {std::string("NULL")}},
+                                       {0, {std::string()}},
+                                       {0, {std::string("AC/DC")}},
+                                       {0, {std::string("a%2Fb")}},
+                                       {0, {std::string("a/b")}},
+                                       {0, {std::string("a=b")}},
+                                   }))));
+  EXPECT_THAT(result.write_set.files, SizeIs(8));
+  ASSERT_THAT(result.strays, SizeIs(1));  // the ninth was not asked for
+  for (const state::StagedPartition& staged : result.write_set.staged) {
+    EXPECT_EQ(staged.digest.rows, 1);
+  }
+}
+
+TEST_F(EngineTest, B46_DuplicateKeysAreFoundNullSafe) {
+  iceberg::Schema schema =
+      SchemaOf({{"k", "BIGINT", true}, {"j", "BIGINT", true}, {"v", "BIGINT", true}});
+  std::string in = WriteInput(
+      schema,
+      "SELECT * FROM (VALUES (1::BIGINT, NULL::BIGINT, 1::BIGINT), (1, NULL, 2), "
+      "(1, NULL, 3), (2, 5, 4)) t(k, j, v)");
+  TaskSpec spec = Spec({}, schema, {in}, schema, "SELECT * FROM src",
+                       PartitionSet::All(partition::Shape{}));
+  spec.key = {"k", "j"};
+  spec.null_counted = {"j"};
+  TaskResult result = Run(spec);
+  ASSERT_THAT(result.measures, SizeIs(1));
+  EXPECT_EQ(result.measures[0].duplicate_keys, 1);
+  EXPECT_EQ(result.measures[0].duplicate_samples[0]["rows"], 3);
+  EXPECT_EQ(result.measures[0].nulls["j"], 3);
+}
+
+TEST_F(EngineTest, NoRowsLeaveNoFile) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  TaskResult whole = Run(Spec({}, schema, {}, schema, "SELECT * FROM src",
+                              PartitionSet::All(partition::Shape{})));
+  EXPECT_THAT(whole.write_set.files, SizeIs(0));
+  ASSERT_THAT(whole.write_set.staged, SizeIs(1));
+  EXPECT_EQ(whole.write_set.staged[0].digest.rows, 0);
+  EXPECT_THAT(*Env::Real().List(folder_ + "/out"), SizeIs(0));
+}
+
+// Columns are matched by name and field id, never by position.
+TEST_F(EngineTest, B88_B106_ColumnsAreMatchedByNameAndId) {
+  iceberg::Schema v1 = SchemaOf({{"id", "INTEGER", true}, {"name", "VARCHAR", true}});
+  auto v2 = table::ContinueSchema(
+      v1, 2, {{"id", "BIGINT", true}, {"name", "VARCHAR", true}, {"c", "DOUBLE", true}});
+  ASSERT_TRUE(v2.has_value());
+  std::string old_file = WriteInput(v1, "SELECT 7::INTEGER AS id, 'Xavier' AS name");
+  std::string new_file =
+      WriteInput(*v2, "SELECT 8::BIGINT AS id, 'Yves' AS name, 4.5::DOUBLE AS c");
+  TaskSpec spec = Spec({}, *v2, {old_file, new_file}, *v2,
+                       "SELECT c, name, id FROM src",  // another order than the table
+                       PartitionSet::All(partition::Shape{}));
+  TaskResult result = Run(spec);
+  auto rows = engine_->Query({{"m", *v2, {result.write_set.files[0].path}, false}},
+                             "SELECT id, name, c FROM m ORDER BY id");
+  ASSERT_TRUE(rows.has_value());
+  EXPECT_EQ(std::get<std::int64_t>(rows->rows[0][0]), 7);
+  EXPECT_EQ(std::get<std::string>(rows->rows[0][1]), "Xavier");
+  EXPECT_TRUE(duck::IsNull(rows->rows[0][2]));
+  EXPECT_EQ(std::get<double>(rows->rows[1][2]), 4.5);
+}
+
+TEST_F(EngineTest, LongStringsGetBoundsThatHold) {
+  iceberg::Schema schema = SchemaOf({{"s", "VARCHAR", true}});
+  std::string in = WriteInput(schema, "SELECT repeat('ž', 100) AS s");
+  TaskResult result = Run(Spec({}, schema, {in}, schema, "SELECT * FROM src",
+                               PartitionSet::All(partition::Shape{})));
+  const Json& upper = result.write_set.files[0].metrics["upper"];
+  std::string sixteen;
+  for (int i = 0; i < 15; ++i) sixteen += "c5be";              // ž
+  EXPECT_EQ(upper["1"].get<std::string>(), sixteen + "c5bf");  // incremented
+}
+
+TEST(TaskSql, MembershipOfUnboundedAndNullRuns) {
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kMonth);
+  EXPECT_EQ(MembershipSql(space, PartitionSet::All(space)), "true");
+  EXPECT_EQ(MembershipSql(space, PartitionSet::Empty(space)), "false");
+  PartitionSet from = PartitionSet::OfTimes(
+      space.shape(),
+      partition::TimeRuns::FromRuns({{5, partition::kPlusInfinity}}, true));
+  EXPECT_THAT(MembershipSql(space, from), HasSubstr("IS NULL"));
+  EXPECT_THAT(MembershipSql(space, from), HasSubstr(">= 5"));
+}
+
+}  // namespace
+}  // namespace amend::engine

@@ -1,0 +1,215 @@
+#include "engine/measure.h"
+
+#include <map>
+
+#include "base/text.h"
+#include "engine/sql_text.h"
+#include "fmt/format.h"
+#include "table/data_files.h"
+#include "table/spaces.h"
+
+namespace amend::engine {
+namespace {
+
+using partition::Dimension;
+
+constexpr std::int64_t kSampleRows = 3;
+
+std::string LocalPath(const iceberg::DataFile& file) { return file.path.substr(7); }
+
+std::int64_t IntOr(const duck::Value& value, std::int64_t otherwise) {
+  const auto* number = std::get_if<std::int64_t>(&value);
+  return number == nullptr ? otherwise : *number;
+}
+
+std::uint64_t Unsigned(const duck::Value& value) {
+  if (const auto* huge = std::get_if<duck::HugeInt>(&value)) {
+    return static_cast<std::uint64_t>(huge->number);
+  }
+  return static_cast<std::uint64_t>(IntOr(value, 0));
+}
+
+/// The columns of the measuring query after `filename`, in this order.
+std::string MeasureColumns(const TaskSpec& spec) {
+  std::string sql = "count(*)";
+  if (spec.space.has_time()) {
+    std::string ordinal = table::TimeOrdinalSql(spec.space);
+    sql += fmt::format(", count({0}), min({0}), max({0})", ordinal);
+  }
+  for (const Dimension& dimension : spec.space.value_dimensions()) {
+    std::string column = SqlIdentifier(dimension.column);
+    // A file holds one value; NULL is told from values by the count.
+    sql += fmt::format(", count({0}), min({0}), max({0})", column);
+  }
+  sql += ", " + DigestSql(ContentColumns(spec.schema));
+  if (spec.old_columns) sql += ", " + DigestSql(*spec.old_columns);
+  for (const std::string& column : spec.null_counted) {
+    sql += fmt::format(", count(*) - count({})", SqlIdentifier(column));
+  }
+  return sql;
+}
+
+partition::Value PointValue(const Dimension& dimension, const duck::Value& value) {
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+  if (const auto* date = std::get_if<duck::Date>(&value)) {
+    return std::int64_t{date->days};
+  }
+  if (const auto* time = std::get_if<duck::Timestamp>(&value)) return time->micros;
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (dimension.kind == Dimension::Kind::kBucket) return IntOr(value, 0);
+  return IntOr(value, 0);
+}
+
+/// Reads the values of one row from left to right.
+class RowReader {
+ public:
+  explicit RowReader(const duck::Row& row) : row_(row) {}
+  const duck::Value& Next() { return row_[at_++]; }
+
+ private:
+  const duck::Row& row_;
+  std::size_t at_ = 1;  // after the file name
+};
+
+/// count, min, max of one dimension: all rows NULL, or all the same value.
+Status ReadDimension(const Dimension& dimension, std::int64_t rows, RowReader& reader,
+                     partition::Partition* point) {
+  std::int64_t count = IntOr(reader.Next(), 0);
+  const duck::Value& low = reader.Next();
+  const duck::Value& high = reader.Next();
+  if ((count != 0 && count != rows) || !(low == high)) {
+    return Internal("a staged file holds more than one partition of " +
+                    dimension.ToString());
+  }
+  bool null = count == 0;
+  if (dimension.kind == Dimension::Kind::kTime) {
+    point->time = null ? std::nullopt : std::optional(IntOr(low, 0));
+  } else {
+    point->values.push_back(null ? partition::Value() : PointValue(dimension, low));
+  }
+  return {};
+}
+
+Result<MeasuredFile> ReadMeasure(const TaskSpec& spec, const duck::Row& row) {
+  MeasuredFile file;
+  RowReader reader(row);
+  file.measure.rows = IntOr(reader.Next(), 0);
+  if (const Dimension* time = spec.space.time()) {
+    AMEND_FAIL_IF_ERROR(
+        ReadDimension(*time, file.measure.rows, reader, &file.measure.partition));
+  }
+  for (const Dimension& dimension : spec.space.value_dimensions()) {
+    AMEND_FAIL_IF_ERROR(
+        ReadDimension(dimension, file.measure.rows, reader, &file.measure.partition));
+  }
+  auto digest = [&](std::vector<std::string> columns) {
+    state::Digest d;
+    d.formula = DigestFormula(spec.schema, std::move(columns));
+    d.rows = file.measure.rows;
+    d.low = Unsigned(reader.Next());
+    d.high = Unsigned(reader.Next());
+    return d;
+  };
+  file.digest = digest(ContentColumns(spec.schema));
+  if (spec.old_columns) file.old_columns = digest(*spec.old_columns);
+  for (const std::string& column : spec.null_counted) {
+    file.measure.nulls[column] = IntOr(reader.Next(), 0);
+  }
+  return file;
+}
+
+Json RowToJson(const std::vector<duck::ColumnInfo>& columns, const duck::Row& row) {
+  Json object = Json::object();
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    object[columns[i].name] = duck::ToJson(row[i]);
+  }
+  return object;
+}
+
+/// Keys that more than one row has, counted per file: GROUP BY treats NULLs as equal.
+Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
+                       const std::vector<std::string>& paths,
+                       std::map<std::string, MeasuredFile>* files) {
+  if (spec.key.empty()) return {};
+  std::vector<std::string> key;
+  for (const std::string& column : spec.key) key.push_back(SqlIdentifier(column));
+  std::string groups = fmt::format(
+      "SELECT filename, {0}, count(*) AS rows FROM ({1}) GROUP BY ALL HAVING count(*) > "
+      "1",
+      Join(key, ", "), ScanWithFilenameSql(spec.schema, paths));
+  std::string sql = fmt::format(
+      "SELECT *, count(*) OVER (PARTITION BY filename) AS duplicates FROM ({}) "
+      "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
+      groups, Join(key, ", "), kSampleRows);
+  AMEND_ASSIGN_OR_RETURN(duck::Rows found, connection.Query(sql));
+  for (const duck::Row& row : found.rows) {
+    MeasuredFile& file = (*files)[std::get<std::string>(row[0])];
+    file.measure.duplicate_keys = IntOr(row.back(), 0);
+    std::vector<duck::ColumnInfo> columns(found.columns.begin() + 1,
+                                          found.columns.end() - 1);
+    duck::Row values(row.begin() + 1, row.end() - 1);
+    file.measure.duplicate_samples.push_back(RowToJson(columns, values));
+  }
+  return {};
+}
+
+Status SampleStrays(duck::Connection& connection, const TaskSpec& spec,
+                    std::map<std::string, MeasuredFile>* files) {
+  for (auto& [path, file] : *files) {
+    if (spec.asked.Contains(file.measure.partition)) continue;
+    AMEND_ASSIGN_OR_RETURN(
+        duck::Rows rows,
+        connection.Query(
+            fmt::format("{} LIMIT {}", ScanSql(spec.schema, {path}, true), kSampleRows)));
+    for (const duck::Row& row : rows.rows) {
+      file.samples.push_back(RowToJson(rows.columns, row));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<MeasuredFile>> MeasureFiles(
+    duck::Connection& connection, const TaskSpec& spec,
+    const std::vector<iceberg::DataFile>& files) {
+  if (files.empty()) return std::vector<MeasuredFile>();
+  std::vector<std::string> paths;
+  for (const iceberg::DataFile& file : files) paths.push_back(LocalPath(file));
+  std::string sql =
+      fmt::format("SELECT filename, {} FROM ({}) GROUP BY filename", MeasureColumns(spec),
+                  ScanWithFilenameSql(spec.schema, paths));
+  AMEND_ASSIGN(duck::Rows rows, connection.Query(sql));
+  std::map<std::string, MeasuredFile> by_path;
+  for (const duck::Row& row : rows.rows) {
+    AMEND_ASSIGN(MeasuredFile file, ReadMeasure(spec, row));
+    by_path.emplace(std::get<std::string>(row[0]), std::move(file));
+  }
+  AMEND_FAIL_IF_ERROR(CountDuplicates(connection, spec, paths, &by_path));
+  AMEND_FAIL_IF_ERROR(SampleStrays(connection, spec, &by_path));
+
+  std::vector<MeasuredFile> measured;
+  for (const iceberg::DataFile& file : files) {
+    auto it = by_path.find(LocalPath(file));
+    if (it == by_path.end() || it->second.measure.rows != file.record_count) {
+      return Fail(Internal("a staged file does not hold the rows that were written: " +
+                           file.path));
+    }
+    measured.push_back(std::move(it->second));
+  }
+  return measured;
+}
+
+state::StagedFile ToStagedFile(const iceberg::DataFile& file,
+                               const partition::Partition& point, int ordinal) {
+  state::StagedFile staged;
+  staged.path = LocalPath(file);
+  staged.partition = point;
+  staged.rows = file.record_count;
+  staged.bytes = file.file_size;
+  staged.ordinal = ordinal;
+  staged.metrics = table::MetricsToJson(file);
+  return staged;
+}
+
+}  // namespace amend::engine

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/task.h"
+#include "iceberg/schema.h"
+#include "partition/partition_set.h"
+
+namespace amend::engine {
+
+/// SQL that the engine runs, made from values; every name and value is quoted here.
+
+/// `SELECT` over exactly these files, columns found by field id and named as the schema
+/// says; without files an empty relation of the same columns.
+std::string ScanSql(const iceberg::Schema& schema, const std::vector<std::string>& files,
+                    bool show_landing_columns);
+
+/// The same with the columns `filename` (the path as given) and, first, no other change.
+std::string ScanWithFilenameSql(const iceberg::Schema& schema,
+                                const std::vector<std::string>& files);
+
+/// A condition that is true (never NULL) exactly for rows of partitions in `set`.
+std::string MembershipSql(const partition::PartitionSpace& space,
+                          const partition::PartitionSet& set);
+
+/// One text per partition point, equal for equal points; only told apart, never parsed.
+std::string PartitionKeySql(const partition::PartitionSpace& space);
+
+/// `{"a": 1, "b": {__duckdb_field_id: 2, element: 3}}` for COPY's FIELD_IDS.
+std::string FieldIdsSql(const iceberg::Schema& schema);
+
+/// Two aggregates over rows: sums of 64-bit row hashes, each modulo 2^64 as UBIGINT.
+/// `columns` in any order; the digest does not depend on it.
+std::string DigestSql(std::vector<std::string> columns);
+/// What names the formula in a state::Digest: engine version and columns with types.
+std::string DigestFormula(const iceberg::Schema& schema,
+                          std::vector<std::string> columns);
+
+/// Names of the columns that count as content: landing's own are left out.
+std::vector<std::string> ContentColumns(const iceberg::Schema& schema);
+
+}  // namespace amend::engine

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "iceberg/data_file.h"
+#include "iceberg/schema.h"
+#include "lineage/definition.h"
+#include "partition/partition_set.h"
+#include "state/write_set.h"
+
+namespace amend::engine {
+
+/// One name a SELECT reads, bound to exactly the files it may see.
+struct TaskInput {
+  std::string table;
+  iceberg::Schema schema;          ///< columns are read by field id, under these names
+  std::vector<std::string> files;  ///< local paths in canonical order
+  bool show_landing_columns =
+      false;  ///< `_amend_file`, `_amend_row` are named by the SQL
+};
+
+/// Everything that one task needs, as values: what to run, on which files, where to
+/// write. Two equal specs give equal rows; `name` says so.
+struct TaskSpec {
+  std::string name;  ///< of the write set: hash of definition, engine, inputs, partitions
+  std::string model;
+  std::string sql;
+  std::vector<TaskInput> inputs;
+  partition::PartitionSpace space;
+  partition::PartitionSet asked;  ///< partitions to produce
+  /// Partitions that rows may fall into besides the asked ones because the inputs of the
+  /// asked ones also feed them in part (Affected(Required(asked))). Such rows are
+  /// dropped; rows outside of both are strays: the mapping was wrong, and the task says
+  /// so.
+  partition::PartitionSet tolerated;
+  iceberg::Schema schema;  ///< of the output, with ids
+  /// Columns of the published schema, where it had fewer: digests over both are taken.
+  std::optional<std::vector<std::string>> old_columns;
+  std::vector<std::string> key;           ///< for the duplicate count; may be empty
+  std::vector<std::string> null_counted;  ///< columns whose NULLs are counted
+  std::string folder;       ///< local folder for the files, made by the runner
+  std::string file_prefix;  ///< `<task>-<attempt>`; files are `<prefix>-<n>.parquet`
+};
+
+/// Rows that fell outside of what the task may produce.
+struct Stray {
+  partition::Partition partition;
+  std::int64_t rows = 0;
+  std::vector<Json> samples;  ///< a few rows
+};
+
+/// What was measured of one staged partition, from the files as written.
+struct PartitionMeasure {
+  partition::Partition partition;
+  std::int64_t rows = 0;
+  std::map<std::string, std::int64_t> nulls;  ///< of null_counted columns
+  std::int64_t duplicate_keys = 0;  ///< keys that more than one row has, null-safe
+  std::vector<Json> duplicate_samples;
+};
+
+struct TaskResult {
+  state::WriteSet write_set;
+  std::vector<PartitionMeasure> measures;  ///< of asked partitions that have rows
+  std::vector<Stray> strays;
+};
+
+}  // namespace amend::engine

@@ -1,0 +1,269 @@
+#include "run/runner.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+#include "run/workers.h"
+
+namespace amend::run {
+namespace {
+
+using partition::PartitionSet;
+
+/// The scheduler of one run. It owns the grid and is its only thread; workers are told
+/// specs and tell results.
+class Scheduler {
+ public:
+  Scheduler(Env& env, const RunWorld& world, const RunOptions& options,
+            const Judge& judge, TaskGrid grid, Journal journal,
+            std::map<std::string, StagedRecord> finished)
+      : env_(env),
+        world_(world),
+        options_(options),
+        judge_(judge),
+        grid_(std::move(grid)),
+        journal_(std::move(journal)),
+        finished_(std::move(finished)),
+        outputs_(grid_.tasks().size()),
+        verdicts_(grid_.tasks().size()),
+        attempts_(grid_.tasks().size(), 0),
+        names_(grid_.tasks().size()),
+        specs_(world, grid_, outputs_) {}
+
+  Status Run(const std::function<void(const RunProgress&)>& observe,
+             const std::function<bool()>& stop);
+  RunOutcome Outcome() const;
+
+ private:
+  Status StartWorkers();
+  Status Dispatch();
+  Status Prepare(std::size_t id, std::optional<Assignment>* assignment);
+  Status Finish(Completion completion);
+  Status FinishStaged(std::size_t id, engine::TaskResult result);
+  Status FinishFailed(std::size_t id, Status failure);
+  void Observe(const std::function<void(const RunProgress&)>& observe,
+               const std::string& model) const;
+  std::string FolderOf(const std::string& model) const;
+  ModelOutcome OutcomeOf(const state::ModelPlan& plan) const;
+
+  Env& env_;
+  const RunWorld& world_;
+  const RunOptions& options_;
+  const Judge& judge_;
+  TaskGrid grid_;
+  Journal journal_;
+  std::map<std::string, StagedRecord> finished_;
+  std::vector<std::optional<TaskOutput>> outputs_;
+  std::vector<std::vector<state::Verdict>> verdicts_;
+  std::vector<int> attempts_;
+  std::vector<std::string> names_;  // write set of the running or ended task
+  TaskSpecs specs_;
+  std::unique_ptr<Workers> workers_;  // made when the first task needs one
+  Status failure_;
+};
+
+std::string Scheduler::FolderOf(const std::string& model) const {
+  return world_.tables.at(model).location + "/data/_amend/" + options_.run;
+}
+
+Status Scheduler::StartWorkers() {
+  if (workers_ != nullptr) return {};
+  engine::EngineOptions each;
+  each.memory_bytes = options_.engine_memory_bytes / options_.threads;
+  each.temp_directory = options_.temp_directory;
+  AMEND_ASSIGN_OR_RETURN(workers_, Workers::Start(env_, options_.threads, each));
+  return {};
+}
+
+/// Cuts off, reuses, or makes the assignment of one ready task.
+Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment) {
+  const Task& task = grid_.task(id);
+  PartitionSet needed = specs_.Needed(task);
+  if (needed.empty()) {
+    outputs_[id] = TaskOutput{PartitionSet(needed.shape()), PartitionSet(needed.shape()),
+                              std::nullopt};
+    grid_.Advance(id, TaskState::kCutOff);
+    return {};
+  }
+  AMEND_ASSIGN_OR_RETURN(engine::TaskSpec spec, specs_.Make(task, needed));
+  names_[id] = spec.name;
+  if (auto earlier = finished_.find(spec.name); earlier != finished_.end()) {
+    verdicts_[id] = earlier->second.verdicts;
+    outputs_[id] = OutputOf(world_.tables.at(task.model), earlier->second.write_set);
+    grid_.Advance(id, TaskState::kReused);
+    return {};
+  }
+  ++attempts_[id];
+  spec.folder = FolderOf(task.model);
+  spec.file_prefix =
+      fmt::format("{:05}-{}-{}", id, attempts_[id], env_.NewUuid().substr(0, 8));
+  AMEND_RETURN_IF_ERROR(journal_.Attempt(id, attempts_[id], spec.name));
+  grid_.Advance(id, TaskState::kRunning);
+  assignment->emplace(Assignment{id, std::move(spec)});
+  return {};
+}
+
+Status Scheduler::Dispatch() {
+  while (workers_ == nullptr || workers_->idle() > 0) {
+    std::optional<std::size_t> id = grid_.NextReady();
+    if (!id) return {};
+    std::optional<Assignment> assignment;
+    AMEND_RETURN_IF_ERROR(Prepare(*id, &assignment));
+    if (!assignment) continue;
+    AMEND_RETURN_IF_ERROR(StartWorkers());
+    workers_->Submit(*std::move(assignment));
+  }
+  return {};
+}
+
+Status Scheduler::FinishStaged(std::size_t id, engine::TaskResult result) {
+  const Task& task = grid_.task(id);
+  const lineage::BoundModelEntry* model = world_.lineage.FindModel(task.model);
+  const RunTable& table = world_.tables.at(task.model);
+  verdicts_[id] = judge_(model->model, table, result);
+  StagedRecord record{std::move(result.write_set), verdicts_[id], options_.run};
+  AMEND_RETURN_IF_ERROR(journal_.Staged(record));
+  outputs_[id] = OutputOf(table, std::move(record.write_set));
+  grid_.Advance(id, TaskState::kStaged);
+  return {};
+}
+
+Status Scheduler::FinishFailed(std::size_t id, Status failure) {
+  bool again =
+      failure.code() == StatusCode::kTransient && attempts_[id] < options_.max_attempts;
+  grid_.Advance(id, again ? TaskState::kReady : TaskState::kFailed);
+  if (again) return {};
+  Json record = Json::object();
+  record["type"] = "failed";
+  record["task"] = id;
+  record["error"] = failure.ToString();
+  AMEND_RETURN_IF_ERROR(journal_.Append(record));
+  if (failure_.ok()) failure_ = failure.Annotate("model " + grid_.task(id).model);
+  return {};
+}
+
+Status Scheduler::Finish(Completion completion) {
+  if (completion.result) {
+    return FinishStaged(completion.task, *std::move(completion.result));
+  }
+  return FinishFailed(completion.task, std::move(completion.result).error());
+}
+
+void Scheduler::Observe(const std::function<void(const RunProgress&)>& observe,
+                        const std::string& model) const {
+  if (!observe) return;
+  RunProgress progress;
+  progress.tasks = grid_.tasks().size();
+  for (const Task& task : grid_.tasks()) progress.ended += IsEnd(task.state) ? 1 : 0;
+  progress.model = model;
+  observe(progress);
+}
+
+Status Scheduler::Run(const std::function<void(const RunProgress&)>& observe,
+                      const std::function<bool()>& stop) {
+  for (;;) {
+    AMEND_RETURN_IF_ERROR(Dispatch());
+    if (workers_ == nullptr || workers_->running() == 0) break;
+    std::vector<Completion> completions = workers_->Wait();
+    std::string model = grid_.task(completions.back().task).model;
+    for (Completion& completion : completions) {
+      AMEND_RETURN_IF_ERROR(Finish(std::move(completion)));
+    }
+    AMEND_RETURN_IF_ERROR(journal_.Sync());
+    Observe(observe, model);
+    if (stop && stop()) {
+      return Exhausted("stopped on request").Hint("The same command resumes the run.");
+    }
+  }
+  AMEND_CHECK(grid_.Done());
+  return journal_.Sync();
+}
+
+ModelOutcome Scheduler::OutcomeOf(const state::ModelPlan& plan) const {
+  ModelOutcome outcome;
+  outcome.model = plan.model;
+  partition::Shape shape = plan.partitions.shape();
+  outcome.changed = PartitionSet(shape);
+  outcome.unchanged = PartitionSet(shape);
+  outcome.cut_off = PartitionSet(shape);
+  for (const Task& task : grid_.tasks()) {
+    if (task.model != plan.model || !outputs_[task.id]) continue;
+    const TaskOutput& output = *outputs_[task.id];
+    outcome.changed = outcome.changed.Union(output.changed);
+    outcome.unchanged = outcome.unchanged.Union(output.unchanged);
+    outcome.cut_off = outcome.cut_off.Union(
+        task.batch.Difference(output.changed).Difference(output.unchanged));
+    if (output.write_set) outcome.write_sets.push_back(*output.write_set);
+    outcome.verdicts.insert(outcome.verdicts.end(), verdicts_[task.id].begin(),
+                            verdicts_[task.id].end());
+  }
+  return outcome;
+}
+
+RunOutcome Scheduler::Outcome() const {
+  RunOutcome outcome;
+  outcome.run = options_.run;
+  outcome.total = grid_.tasks().size();
+  outcome.reused = grid_.CountIn(TaskState::kReused);
+  outcome.cut_off = grid_.CountIn(TaskState::kCutOff);
+  outcome.failed = grid_.CountIn(TaskState::kFailed) + grid_.CountIn(TaskState::kSkipped);
+  outcome.done = grid_.CountIn(TaskState::kStaged) + outcome.reused + outcome.cut_off;
+  outcome.failure = failure_;
+  for (const state::ModelPlan& plan : world_.plan.models) {
+    outcome.models.push_back(OutcomeOf(plan));
+  }
+  bool blocked = false;
+  for (const ModelOutcome& model : outcome.models) {
+    for (const state::Verdict& verdict : model.verdicts) {
+      blocked = blocked || (verdict.blocks && verdict.outcome != state::Outcome::kPass &&
+                            verdict.outcome != state::Outcome::kNotRun);
+    }
+  }
+  outcome.state = outcome.failed > 0 || outcome.done < outcome.total ? RunState::kFailed
+                  : blocked ? RunState::kQuarantined
+                            : RunState::kStaged;
+  return outcome;
+}
+
+}  // namespace
+
+std::string_view RunStateName(RunState state) {
+  switch (state) {
+    case RunState::kStaged:
+      return "staged";
+    case RunState::kQuarantined:
+      return "quarantined";
+    case RunState::kFailed:
+      return "failed";
+  }
+  return "failed";
+}
+
+Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& options,
+                           const Judge& judge,
+                           const std::function<void(const RunProgress&)>& observe,
+                           const std::function<bool()>& stop) {
+  std::int64_t start = env.SteadyMicros();
+  std::int64_t cpu_start = env.CpuMicros();
+  std::vector<std::vector<PartitionSet>> batches;
+  for (const state::ModelPlan& model : world.plan.models) {
+    AMEND_ASSIGN(auto cut,
+                 CutBatches(model.partitions, world.tables.at(model.model).pinned.Sizes(),
+                            options.batches));
+    batches.push_back(std::move(cut));
+  }
+  AMEND_ASSIGN(auto finished, FinishedWriteSets(env, options.journal_folder));
+  AMEND_ASSIGN(Journal journal, Journal::Open(env, options.journal_folder, options.run));
+  Scheduler scheduler(env, world, options, judge,
+                      TaskGrid(world.lineage, world.plan, batches), std::move(journal),
+                      std::move(finished));
+  Status ran = scheduler.Run(observe, stop);
+  if (!ran.ok() && ran.code() != StatusCode::kExhausted) return Fail(ran);
+  RunOutcome outcome = scheduler.Outcome();
+  if (!ran.ok()) outcome.failure = ran;
+  outcome.wall_micros = env.SteadyMicros() - start;
+  outcome.cpu_micros = env.CpuMicros() - cpu_start;
+  return outcome;
+}
+
+}  // namespace amend::run

@@ -1,0 +1,150 @@
+#include "run/task_specs.h"
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "engine/sql_text.h"
+#include "iceberg/location.h"
+#include "lineage/extent.h"
+
+namespace amend::run {
+namespace {
+
+using partition::Partition;
+using partition::PartitionSet;
+
+/// Partitions that are in the plan for a reason of their own, not for what they read.
+PartitionSet OwnCause(const state::ModelPlan& plan) {
+  PartitionSet own(plan.partitions.shape());
+  for (const state::Reason& reason : plan.because) {
+    if (reason.kind != state::ReasonKind::kUpstream) {
+      own = own.Union(reason.partitions);
+    }
+  }
+  return own.Intersect(plan.partitions);
+}
+
+/// Whether a SELECT names one of landing's columns.
+bool NamesLandingColumns(const std::string& sql) {
+  return sql.find(lineage::kFileColumn) != std::string::npos ||
+         sql.find(lineage::kRowColumn) != std::string::npos;
+}
+
+/// The name covers everything that decides the rows. Files are immutable, so a path names
+/// its bytes.
+std::string NameOf(const engine::TaskSpec& spec, const std::string& definition) {
+  Fingerprinter print;
+  print.Add("write-set/1").Add(definition).Add(spec.model);
+  print.Add(engine::DigestFormula(spec.schema, engine::ContentColumns(spec.schema)));
+  print.Add(SchemaToJson(spec.schema).dump());
+  print.Add(spec.asked.Bytes());
+  for (const engine::TaskInput& input : spec.inputs) {
+    print.Add(input.table).Add(SchemaToJson(input.schema).dump());
+    print.Add(static_cast<std::int64_t>(input.files.size()));
+    for (const std::string& file : input.files) print.Add(file);
+  }
+  return print.Hex();
+}
+
+}  // namespace
+
+const state::ModelPlan& TaskSpecs::PlanOf(const std::string& model) const {
+  auto it = std::find_if(world_.plan.models.begin(), world_.plan.models.end(),
+                         [&](const state::ModelPlan& p) { return p.model == model; });
+  AMEND_CHECK(it != world_.plan.models.end());
+  return *it;
+}
+
+PartitionSet TaskSpecs::Needed(const Task& task) const {
+  PartitionSet needed = OwnCause(PlanOf(task.model)).Intersect(task.batch);
+  for (const lineage::Edge* edge : world_.lineage.InputsOf(task.model)) {
+    for (std::size_t id : task.reads) {
+      if (grid_.task(id).model != edge->from || !outputs_[id]) continue;
+      needed = needed.Union(edge->Affected(outputs_[id]->changed).Intersect(task.batch));
+    }
+  }
+  return needed;
+}
+
+Result<std::vector<std::string>> TaskSpecs::FilesFor(const std::string& name,
+                                                     const PartitionSet& set) const {
+  struct Entry {
+    Partition point;
+    std::string path;
+  };
+  std::vector<Entry> entries;
+  PartitionSet replaced(set.shape());
+  for (const Task& task : grid_.tasks()) {
+    const std::optional<TaskOutput>& output = outputs_[task.id];
+    if (task.model != name || !output || !output->write_set) continue;
+    PartitionSet taken = output->changed.Intersect(set);
+    replaced = replaced.Union(taken);
+    for (const state::StagedFile& file : output->write_set->files) {
+      if (taken.Contains(file.partition)) entries.push_back({file.partition, file.path});
+    }
+  }
+  const RunTable& table = world_.tables.at(name);
+  for (const table::TableFile& file : table.pinned.FilesIn(set.Difference(replaced))) {
+    AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file.file.path));
+    entries.push_back({file.point, std::move(path)});
+  }
+  // Both halves are in canonical order already, and no partition is in both.
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const Entry& a, const Entry& b) { return a.point < b.point; });
+  std::vector<std::string> paths;
+  paths.reserve(entries.size());
+  for (Entry& entry : entries) paths.push_back(std::move(entry.path));
+  return paths;
+}
+
+Result<engine::TaskSpec> TaskSpecs::Make(const Task& task,
+                                         const PartitionSet& needed) const {
+  const lineage::BoundModelEntry* model = world_.lineage.FindModel(task.model);
+  AMEND_CHECK(model != nullptr);
+  const RunTable& table = world_.tables.at(task.model);
+  engine::TaskSpec spec;
+  spec.model = task.model;
+  spec.sql = model->model.sql;
+  spec.space = model->model.space;
+  spec.asked = needed;
+  spec.schema = table.schema;
+  spec.old_columns = table.old_columns;
+  spec.key = model->model.key;
+  for (const lineage::ColumnContract& contract : model->model.contracts) {
+    if (contract.not_null) spec.null_counted.push_back(contract.name);
+  }
+  std::map<std::string, PartitionSet> read;
+  for (const lineage::Edge* edge : world_.lineage.InputsOf(task.model)) {
+    PartitionSet required = edge->Required(needed);
+    engine::TaskInput input;
+    input.table = edge->from;
+    input.schema = world_.tables.at(edge->from).schema;
+    input.show_landing_columns = NamesLandingColumns(spec.sql);
+    AMEND_ASSIGN(input.files, FilesFor(edge->from, required));
+    spec.inputs.push_back(std::move(input));
+    read.emplace(edge->from, std::move(required));
+  }
+  spec.tolerated = lineage::PossiblePartitions(
+      model->bound, spec.space.shape(),
+      [&read](const std::string& input) { return read.at(input); });
+  spec.name = NameOf(spec, model->definition);
+  return spec;
+}
+
+TaskOutput OutputOf(const RunTable& table, state::WriteSet write_set) {
+  TaskOutput output;
+  std::vector<Partition> changed;
+  std::vector<Partition> unchanged;
+  for (const state::StagedPartition& staged : write_set.staged) {
+    auto published = table.published.find(staged.partition);
+    bool equal = published != table.published.end() && published->second == staged.digest;
+    (equal ? unchanged : changed).push_back(staged.partition);
+  }
+  partition::Shape shape = write_set.partitions.shape();
+  output.changed = PartitionSet::Of(shape, changed);
+  output.unchanged = PartitionSet::Of(shape, unchanged);
+  output.write_set = std::move(write_set);
+  return output;
+}
+
+}  // namespace amend::run
