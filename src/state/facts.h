@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "partition/space.h"
+#include "state/table_state.h"
+#include "state/write_set.h"
+
+namespace amend::state {
+
+/// How a partition came to be as a publication left it.
+enum class FactKind {
+  kBuilt,     ///< new files, content differs from before
+  kVerified,  ///< computed or cut off: files as before, `verified_at` moved forward
+  kRestored,  ///< a rollback brought back earlier files and record
+  kRemoved,   ///< a rollback of a first build: the partition has no record any more
+};
+std::string_view FactKindName(FactKind kind);
+std::optional<FactKind> ParseFactKind(std::string_view name);
+
+/// What a publication says of one partition of one table. All facts of a publication and
+/// table are one immutable Parquet file: the ledger's size is O(tables), not
+/// O(partitions).
+struct PartitionFact {
+  partition::Partition partition;
+  FactKind kind = FactKind::kBuilt;
+  Digest digest;          ///< of the rows as they are now; empty for kRemoved
+  BuildRecord record;     ///< empty for kRemoved
+  std::string write_set;  ///< that the files came from; empty where none was made
+  friend bool operator==(const PartitionFact&, const PartitionFact&) = default;
+};
+
+/// The facts of every publication laid over each other, oldest first: the build records
+/// that planning reads and the digests that cutoff compares with.
+struct FactsInForce {
+  FactsInForce() = default;
+  explicit FactsInForce(partition::Shape shape);
+
+  /// Lays the facts of the next publication over what is known.
+  void Apply(const std::vector<PartitionFact>& facts);
+
+  std::vector<BuildRecord> records;  ///< interned
+  partition::PartitionMap<std::size_t> built;
+  std::map<partition::Partition, PartitionFact> by_partition;
+};
+
+}  // namespace amend::state
