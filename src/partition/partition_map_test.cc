@@ -78,6 +78,9 @@ RC_GTEST_PROP(PartitionMapProperty, AgreesWithAMapOfPoints, ()) {
   }
   PartitionSet ones = map.Where([](int v) { return v == 1; });
   PartitionSet domain = map.Domain();
+  PartitionSet some = RandomSet();
+  PartitionSet some_ones = map.WhereIn(some, [](int v) { return v == 1; });
+  RC_ASSERT(some_ones == ones.Intersect(some));
   for (const Partition& p : Universe()) {
     auto expected = twin.find(p);
     const int* found = map.Find(p);

@@ -1,0 +1,98 @@
+#include "plan/explain.h"
+
+#include <algorithm>
+
+#include "fmt/format.h"
+
+namespace amend::plan {
+namespace {
+
+using partition::PartitionSet;
+using state::Reason;
+using state::ReasonKind;
+
+const state::ModelPlan* Find(const state::Plan& plan, const std::string& model) {
+  for (const state::ModelPlan& m : plan.models) {
+    if (m.model == model) return &m;
+  }
+  return nullptr;
+}
+
+/// A reason for some of these partitions: a cause before a step that leads further up.
+const Reason* ReasonFor(const state::ModelPlan& plan, const PartitionSet& partitions) {
+  const Reason* upstream = nullptr;
+  for (const Reason& reason : plan.because) {
+    if (!reason.partitions.Intersects(partitions)) continue;
+    if (reason.kind != ReasonKind::kUpstream) return &reason;
+    if (upstream == nullptr) upstream = &reason;
+  }
+  return upstream;
+}
+
+/// Partitions of `from` that the reason's references of `model` need.
+PartitionSet Needed(const lineage::Lineage& lineage, const std::string& model,
+                    const Reason& reason) {
+  PartitionSet needed(lineage.SpaceOf(reason.from).shape());
+  for (const lineage::Edge* edge : lineage.InputsOf(model)) {
+    if (edge->from != reason.from) continue;
+    for (const lineage::InputRef& ref : edge->refs) {
+      if (WhyText(ref) != reason.text) continue;
+      needed = needed.Union(ref.mapping.Required(reason.partitions));
+    }
+  }
+  return needed;
+}
+
+}  // namespace
+
+std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& plan,
+                          const std::string& model, const partition::Partition& at) {
+  std::vector<Step> steps;
+  const state::ModelPlan* planned = Find(plan, model);
+  if (planned == nullptr) return steps;
+  PartitionSet partitions = PartitionSet::Of(planned->partitions.shape(), at);
+  // A reason upstream may be of a plan before this one: then its text is the end.
+  while (planned != nullptr) {
+    const Reason* found = ReasonFor(*planned, partitions);
+    if (found == nullptr) break;
+    Reason reason = *found;
+    reason.partitions = reason.partitions.Intersect(partitions);
+    steps.push_back(
+        {planned->model, reason.partitions, reason.kind, reason.from, reason.text});
+    if (reason.kind != ReasonKind::kUpstream) break;
+    partitions = Needed(lineage, planned->model, reason);
+    planned = Find(plan, reason.from);
+    if (planned != nullptr) partitions = partitions.Intersect(planned->partitions);
+  }
+  return steps;
+}
+
+std::string WhyNot(const World& world, const state::Plan& plan, const std::string& model,
+                   const partition::Partition& at) {
+  const partition::PartitionSpace& space = world.lineage->SpaceOf(model);
+  std::string name = model + " " + space.Format(at);
+  const state::ModelPlan* planned = Find(plan, model);
+  if (planned != nullptr && planned->partitions.Contains(at)) {
+    return name + " is in the plan";
+  }
+  const Standing standing = SurveyModels(world).at(model);
+  for (const state::HeldPartitions& held : standing.holds) {
+    if (held.partitions.Contains(at)) {
+      return fmt::format("{} is held by {} until {}", name, held.by, held.until);
+    }
+  }
+  if (!standing.known.Contains(at)) return name + " has no rows to be built from";
+  if (standing.unfinished.Contains(at))
+    return name + " is not finished at the plan's now";
+  if (standing.older.Contains(at)) {
+    return name + " was built by an earlier definition, which the replay policy keeps";
+  }
+  if (standing.current.Contains(at)) {
+    return name +
+           " is current: built by the definition in force, and no input partition "
+           "that it reads changed since";
+  }
+  return name + " is not current, but was not selected";
+}
+
+}  // namespace amend::plan
