@@ -18,7 +18,10 @@ constexpr std::size_t kSyncSize = 16;
 constexpr std::size_t kBlockSize = 64 * 1024;             // before compression
 constexpr std::size_t kMostInflated = 256 * 1024 * 1024;  // of one block
 constexpr int kRawDeflate = -15;  // zlib: no header, 32 KiB window
-constexpr int kMemory = 8;        // zlib's default
+// PyIceberg cuts a zlib stream down to raw deflate and leaves three bytes of the
+// checksum.
+constexpr uInt kMostTrailing = 3;
+constexpr int kMemory = 8;  // zlib's default
 
 constexpr std::pair<std::string_view, AvroKind> kPrimitives[] = {
     {"null", AvroKind::kNull},   {"boolean", AvroKind::kBoolean},
@@ -58,7 +61,7 @@ class Inflater {
       if (code == Z_STREAM_END) break;
       if (code != Z_OK || output.size() == before) return std::nullopt;
     }
-    if (stream_.avail_in != 0) return std::nullopt;
+    if (stream_.avail_in > kMostTrailing) return std::nullopt;
     return output;
   }
 

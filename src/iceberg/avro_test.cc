@@ -100,14 +100,16 @@ TEST(Avro, KeepsTheSchemaTextAndHeader) {
   EXPECT_EQ(reader->FindHeader("none"), nullptr);
 }
 
-/// A file of one uncompressed block with `payload` in it.
+/// A file of one block with `payload` in it, compressed as `codec` says.
 std::string FileWith(std::int64_t count, std::string_view payload,
-                     std::string_view schema = kSchema) {
+                     std::string_view schema = kSchema, std::string_view codec = "null") {
   AvroEncoder file;
   file.Raw(std::string_view("Obj\1", 4));
-  file.BeginItems(1);
+  file.BeginItems(2);
   file.Sized("avro.schema");
   file.Sized(schema);
+  file.Sized("avro.codec");
+  file.Sized(codec);
   file.EndItems();
   std::string sync(16, 's');
   file.Raw(sync);
@@ -200,6 +202,22 @@ TEST(Avro, BlocksEndWithTheirRecords) {
   EXPECT_FALSE(Decode(FileWith(1, row.bytes() + "x")).has_value());
   EXPECT_FALSE(Decode(FileWith(2, row.bytes())).has_value());
   EXPECT_FALSE(Decode(FileWith(0, row.bytes())).has_value());
+}
+
+TEST(Avro, DeflatedBlocksMayEndWithPartOfAChecksum) {
+  AvroEncoder row;
+  row.Long(7);
+  row.Present(false);
+  row.EndItems();
+  auto size = static_cast<char>(row.bytes().size());
+  std::string stored = {'\1', size, '\0', static_cast<char>(~size), '\xff'};
+  stored += row.bytes();
+  auto reads = [&stored](const std::string& after) {
+    return Decode(FileWith(1, stored + after, kSchema, "deflate")).has_value();
+  };
+  EXPECT_TRUE(reads(""));
+  EXPECT_TRUE(reads("abc")) << "as PyIceberg leaves them";
+  EXPECT_FALSE(reads("abcd"));
 }
 
 TEST(Avro, OtherCodecsAreRefusedByName) {
