@@ -58,19 +58,45 @@ struct ParentTag {
   std::optional<std::int64_t> max_ref_age_ms;
 };
 
+/// What an update does, absolutely: never a difference to some version of the table.
+struct SnapshotPlan {
+  std::vector<DataFile> added;
+  std::vector<RestoredFile> restored;
+  std::optional<std::set<PartitionTuple>> replaced;
+  std::map<std::string, std::string> summary;
+  std::vector<ParentTag> tags;
+  std::vector<std::string> dropped_tags;
+  std::optional<Schema> schema;
+  int schema_base_last_column_id = 0;
+
+  /// Whether it makes a snapshot, or changes schema and tags alone.
+  bool touches_files() const {
+    return !added.empty() || !restored.empty() || replaced.has_value();
+  }
+};
+
+/// Manifests of added files, good for every head on which folder, spec and schema are
+/// these: their entries leave the sequence number to the manifest list.
+struct AddedManifests {
+  std::string folder;
+  int spec_id = 0;
+  int schema_id = 0;
+  std::set<std::string> left_out;  ///< paths that were live already
+  std::vector<ManifestFile> manifests;
+};
+
 /// One new snapshot of the main branch: head - the live files of named partitions +
 /// files.
 ///
-/// The plan is absolute (which tuples go, which files come), never a difference to some
-/// version, so the same update can be staged again on a newer head after a lost race;
-/// manifests of added files are then reused (their entries leave the sequence number to
-/// the manifest list). Whether a newer head still admits the plan is the caller's
-/// decision: compare state first (scan.h).
+/// The same update can be staged again on a newer head after a lost race: it is planned
+/// anew there, with a new sequence number, and reuses the manifests of added files.
+/// Whether the newer head still admits the plan is the caller's decision: compare state
+/// first (scan.h).
 ///
 /// INV-U1 no live file outside the replaced tuples leaves the table, none inside stays:
 ///        every rewritten entry is checked, and live files and rows are recounted over
 ///        the new manifest list before Stage returns.
-/// INV-U2 no path is live twice.
+/// INV-U2 no path is live twice in a partition.
 /// INV-U3 added files lie inside the replaced tuples, where tuples are replaced.
 /// INV-U4 every file written is synced, with its folders, before Stage returns.
 ///
@@ -86,8 +112,9 @@ class SnapshotUpdate {
   /// Files to add; their partition and spec_id are of the table's default spec.
   SnapshotUpdate& Add(std::vector<DataFile> files);
   /// Partitions (tuples of the default spec) whose live files go. A tuple that gets no
-  /// file is emptied. Unpartitioned tables have the one tuple {}. An empty set is
-  /// Invalid, and so is a tuple that does not fix every field.
+  /// file is emptied; a file that is live there and added or restored too just stays, so
+  /// that staging what is live already changes nothing. Unpartitioned tables have the one
+  /// tuple {}. An empty set is Invalid, and so is a tuple that does not fix every field.
   SnapshotUpdate& Replace(std::set<PartitionTuple> partitions);
   /// Files to bring back with their original sequence numbers.
   SnapshotUpdate& Restore(std::vector<RestoredFile> files);
@@ -101,41 +128,28 @@ class SnapshotUpdate {
   /// table's last. Stage is a Conflict if the head's columns changed otherwise since.
   SnapshotUpdate& SetSchema(Schema schema, int base_last_column_id);
 
-  /// Writes manifests, list and metadata for a commit on `head`.
+  /// Writes manifests, list and metadata for a commit on `head`. An update without files
+  /// and partitions makes no snapshot (schema and tags change alone); one with nothing at
+  /// all is Invalid.
   Result<StagedCommit> Stage(const LoadedTable& head);
   /// The same for a table that is not in the catalog yet, as version 00000: `unborn` was
-  /// built and never written. Without files no snapshot is made.
+  /// built and never written. Without files it is created as it is.
   Result<StagedCommit> StageFirst(const TableRef& ref, const TableMetadata& unborn);
 
+  /// The snapshot that every attempt makes.
   std::int64_t snapshot_id() const { return snapshot_id_; }
 
  private:
-  friend class SnapshotWriter;
+  Result<StagedCommit> StageOn(const TableRef& ref, const TableMetadata& base,
+                               std::optional<std::string> base_location);
 
   Env& env_;
+  SnapshotPlan plan_;
   // One identity over all attempts: reused manifests name the snapshot.
   std::int64_t snapshot_id_;
   std::string commit_uuid_;
   int attempts_ = 0;
   int manifests_written_ = 0;
-
-  std::vector<DataFile> added_;
-  std::vector<RestoredFile> restored_;
-  std::optional<std::set<PartitionTuple>> replaced_;
-  std::map<std::string, std::string> summary_;
-  std::vector<ParentTag> tags_;
-  std::vector<std::string> dropped_tags_;
-  std::optional<Schema> schema_;
-  int schema_base_last_column_id_ = 0;
-
-  /// Manifests of added files, valid while the table's folder, spec and schema stay.
-  struct AddedManifests {
-    std::string folder;
-    int spec_id = 0;
-    int schema_id = 0;
-    std::vector<ManifestFile> manifests;
-    std::vector<std::string> files;
-  };
   std::optional<AddedManifests> reusable_;
 };
 
