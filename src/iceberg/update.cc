@@ -46,15 +46,17 @@ Status ApplyTags(const SnapshotPlan& plan, const TableMetadata& head,
   return {};
 }
 
-/// INV-U4. The folders of a table that has a pointer are durable already; those of a new
-/// one may have come into being with their parents.
-Status SyncCommit(Env& env, const StagedCommit& commit) {
-  std::string root = ParentFolder(commit.files.back());
-  if (!commit.base_location) {
-    AMEND_ASSIGN_OR_RETURN(std::string table, ToLocalPath(commit.metadata.location()));
-    root = ParentFolder(ParentFolder(table));
-  }
-  return SyncAll(env, commit.files, root);
+/// INV-U4: up to where folders must be synced, asked before anything is written. Those of
+/// a table that has a pointer are durable. A new table's may come into being now with
+/// their parents, or were left unsynced by a process that died: at least table and
+/// namespace are done, and all that does not exist yet.
+Result<std::string> SyncRoot(Env& env, const TableMetadata& table, bool is_new) {
+  AMEND_ASSIGN(std::string folder, ToLocalPath(table.metadata_folder()));
+  if (!is_new) return folder;
+  AMEND_ASSIGN(std::string root, ToLocalPath(table.location()));
+  root = ParentFolder(ParentFolder(root));
+  while (folder != "/" && !env.Exists(folder)) folder = ParentFolder(folder);
+  return folder.size() < root.size() ? folder : root;
 }
 
 }  // namespace
@@ -143,6 +145,7 @@ Result<StagedCommit> SnapshotUpdate::StageOn(const TableRef& ref,
   auto named = [&ref](Status status) {
     return Fail(std::move(status).Table(ref.ToString()));
   };
+  AMEND_ASSIGN(std::string sync_root, SyncRoot(env_, base, !base_location.has_value()));
   MetadataBuilder builder(base, base_location.value_or(""), NowMs(env_));
   if (Status s = ApplySchema(plan_, base, builder); !s.ok()) return named(std::move(s));
   if (Status s = ApplyTags(plan_, base, builder); !s.ok()) return named(std::move(s));
@@ -156,7 +159,10 @@ Result<StagedCommit> SnapshotUpdate::StageOn(const TableRef& ref,
                                          : kNoSnapshot,
                       .files = {}};
   if (plan_.touches_files()) {
-    AMEND_ASSIGN(TableMetadata table, builder.Build());
+    TableMetadata table = base;
+    if (plan_.schema) {
+      AMEND_ASSIGN(table, builder.Build());
+    }
     if (Status s = CheckPlan(plan_, table); !s.ok()) return named(std::move(s));
     AttemptIdentity identity{snapshot_id_, commit_uuid_, ++attempts_};
     SnapshotAttempt attempt(env_, plan_, identity, table, builder.next_sequence_number(),
@@ -172,7 +178,7 @@ Result<StagedCommit> SnapshotUpdate::StageOn(const TableRef& ref,
   AMEND_ASSIGN(std::string path, ToLocalPath(commit.new_location));
   AMEND_FAIL_IF_ERROR(env_.WriteNewFile(path, commit.metadata.ToJson()));
   commit.files.push_back(std::move(path));
-  AMEND_FAIL_IF_ERROR(SyncCommit(env_, commit));
+  AMEND_FAIL_IF_ERROR(SyncAll(env_, commit.files, sync_root));
   return commit;
 }
 
