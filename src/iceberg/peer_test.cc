@@ -57,15 +57,15 @@ Json Describe(const DataFile& file) {
 }
 
 /// Runs PyIceberg beside us; see testing/peers/iceberg_peer.py.
-class PeerTest : public ::testing::Test {
+class PyIcebergTest : public ::testing::Test {
  protected:
-  PeerTest()
+  PyIcebergTest()
       : folder_((std::filesystem::temp_directory_path() /
                  ("amend_peer_" + Env::Real().NewUuid()))
                     .string()) {
     std::filesystem::create_directories(folder_);
   }
-  ~PeerTest() override { std::filesystem::remove_all(folder_); }
+  ~PyIcebergTest() override { std::filesystem::remove_all(folder_); }
 
   Json Ask(const std::string& command, const std::string& argument) {
     std::string output = fmt::format("{}/{}.json", folder_, command);
@@ -112,7 +112,7 @@ std::map<std::string, Filter> Filters() {
           {"late", {late}}};
 }
 
-TEST_F(PeerTest, WeReadWhatPyIcebergWrites) {
+TEST_F(PyIcebergTest, WeReadWhatPyIcebergWrites) {
   Env& env = Env::Real();
   Json told = Ask("write", folder_);
   TableMetadata metadata = Load(told["metadata"].get<std::string>());
@@ -136,7 +136,7 @@ TEST_F(PeerTest, WeReadWhatPyIcebergWrites) {
   }
 }
 
-TEST_F(PeerTest, StateComparisonAgreesWithPyIcebergsFileLists) {
+TEST_F(PyIcebergTest, StateComparisonAgreesWithPyIcebergsFileLists) {
   Json told = Ask("write", folder_);
   TableMetadata metadata = Load(told["metadata"].get<std::string>());
   const Json& snapshots = told["snapshots"];
@@ -160,7 +160,7 @@ TEST_F(PeerTest, StateComparisonAgreesWithPyIcebergsFileLists) {
   }
 }
 
-TEST_F(PeerTest, PyIcebergReadsTheManifestsWeWrite) {
+TEST_F(PyIcebergTest, PyIcebergReadsTheManifestsWeWrite) {
   Env& env = Env::Real();
   TableMetadata metadata = Load(Ask("write", folder_)["metadata"].get<std::string>());
   const Snapshot& snapshot = *metadata.current_snapshot();
