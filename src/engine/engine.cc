@@ -35,8 +35,9 @@ std::string CopySql(const TaskSpec& spec, const std::string& target) {
   bool partitioned = !spec.space.unpartitioned();
   std::string select = OutputSql(spec);
   if (partitioned) {
-    select = fmt::format("SELECT *, {} AS {} FROM ({})", PartitionKeySql(spec.space),
-                         kKeyColumn, select);
+    select = fmt::format(
+        "SELECT *, {} AS {} FROM ({}){}", PartitionKeySql(spec.space), kKeyColumn, select,
+        spec.sort_by_partition ? fmt::format(" ORDER BY {}", kKeyColumn) : "");
   }
   return fmt::format(
       "COPY ({}) TO {} (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {}, "
@@ -162,8 +163,12 @@ Result<duck::Rows> Engine::Query(const std::vector<TaskInput>& inputs,
 Result<TaskResult> Engine::Run(const TaskSpec& spec) {
   constexpr std::int64_t kMostPartitions = 100'000;
   std::int64_t cpu_before = env_->ThreadCpuMicros();
-  AMEND_ASSIGN(std::vector<partition::Partition> points,
-               spec.asked.Points(kMostPartitions));
+  // A landing does not know its partitions beforehand: what the rows say is asked for.
+  bool open = !spec.asked.Count().has_value();
+  std::vector<partition::Partition> points;
+  if (!open) {
+    AMEND_ASSIGN(points, spec.asked.Points(kMostPartitions));
+  }
   AMEND_FAIL_IF_ERROR(Bind(spec.inputs));
   AMEND_FAIL_IF_ERROR(env_->CreateFolders(spec.folder));
   std::string target = spec.folder + "/" + spec.file_prefix;
@@ -183,6 +188,10 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     MeasuredFile& file = measured[i];
     auto entry = staged.find(file.measure.partition);
+    if (entry == staged.end() && open && spec.asked.Contains(file.measure.partition)) {
+      staged.merge(EmptyStaged(spec, {file.measure.partition}));
+      entry = staged.find(file.measure.partition);
+    }
     if (entry == staged.end()) {
       result.strays.push_back(
           {file.measure.partition, file.measure.rows, std::move(file.samples)});
@@ -199,6 +208,11 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
   result.write_set.name = spec.name;
   result.write_set.model = spec.model;
   result.write_set.partitions = spec.asked;
+  if (open) {
+    points.clear();
+    for (const auto& [point, entry] : staged) points.push_back(point);
+    result.write_set.partitions = partition::PartitionSet::Of(spec.space.shape(), points);
+  }
   for (auto& [point, entry] : staged) {
     result.write_set.staged.push_back(std::move(entry));
   }

@@ -32,7 +32,9 @@ struct TaskSpec {
   std::string sql;
   std::vector<TaskInput> inputs;
   partition::PartitionSpace space;
-  partition::PartitionSet asked;  ///< partitions to produce
+  /// Partitions to produce. Without end (a landing, which learns its partitions from the
+  /// rows): each that rows fall into.
+  partition::PartitionSet asked;
   /// Partitions that rows may fall into besides the asked ones because the inputs of the
   /// asked ones also feed them in part (Affected(Required(asked))). Such rows are
   /// dropped; rows outside of both are strays: the mapping was wrong, and the task says
@@ -43,6 +45,9 @@ struct TaskSpec {
   std::optional<std::vector<std::string>> old_columns;
   std::vector<std::string> key;           ///< for the duplicate count; may be empty
   std::vector<std::string> null_counted;  ///< columns whose NULLs are counted
+  /// Sort (spilling where needed) so that one file at a time is open: for streams over
+  /// more partitions than a batch has, whose writers would not fit the memory.
+  bool sort_by_partition = false;
   std::string folder;       ///< local folder for the files, made by the runner
   std::string file_prefix;  ///< `<task>-<attempt>`; files are `<prefix>-<n>.parquet`
 };

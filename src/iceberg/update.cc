@@ -86,6 +86,11 @@ SnapshotUpdate::SnapshotUpdate(Env& env)
       snapshot_id_(static_cast<std::int64_t>(env.Random64() >> 1 | 1)),
       commit_uuid_(env.NewUuid()) {}
 
+SnapshotUpdate::SnapshotUpdate(Env& env, std::string file_uuid) : SnapshotUpdate(env) {
+  commit_uuid_ = std::move(file_uuid);
+  names_metadata_ = true;
+}
+
 SnapshotUpdate& SnapshotUpdate::Add(std::vector<DataFile> files) {
   for (DataFile& file : files) plan_.added.push_back(std::move(file));
   reusable_.reset();
@@ -173,8 +178,9 @@ Result<StagedCommit> SnapshotUpdate::StageOn(const TableRef& ref,
     commit.snapshot_id = snapshot->id;
   }
   AMEND_ASSIGN(commit.metadata, builder.Build());
-  commit.new_location = NextMetadataFile(
-      commit.metadata, commit.base_location.value_or(""), env_.NewUuid());
+  commit.new_location =
+      NextMetadataFile(commit.metadata, commit.base_location.value_or(""),
+                       names_metadata_ ? commit_uuid_ : env_.NewUuid());
   AMEND_ASSIGN(std::string path, ToLocalPath(commit.new_location));
   AMEND_FAIL_IF_ERROR(env_.WriteNewFile(path, commit.metadata.ToJson()));
   commit.files.push_back(std::move(path));

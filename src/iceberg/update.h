@@ -108,6 +108,10 @@ struct AddedManifests {
 class SnapshotUpdate {
  public:
   explicit SnapshotUpdate(Env& env);
+  /// The same with a UUID of the caller's in the name of every file it writes, metadata
+  /// included, so that what a dead process left can be told by name alone. Such an update
+  /// is staged once.
+  SnapshotUpdate(Env& env, std::string file_uuid);
 
   /// Files to add; their partition and spec_id are of the table's default spec.
   SnapshotUpdate& Add(std::vector<DataFile> files);
@@ -148,6 +152,7 @@ class SnapshotUpdate {
   // One identity over all attempts: reused manifests name the snapshot.
   std::int64_t snapshot_id_;
   std::string commit_uuid_;
+  bool names_metadata_ = false;  ///< commit_uuid_ is the caller's
   int attempts_ = 0;
   int manifests_written_ = 0;
   std::optional<AddedManifests> reusable_;

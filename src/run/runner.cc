@@ -93,6 +93,11 @@ Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment)
     grid_.Advance(id, TaskState::kReused);
     return {};
   }
+  if (options_.only_finished) {
+    return Invalid("partitions of " + task.model + " are not staged yet")
+        .Table(task.model)
+        .Hint("Run amend stage first.");
+  }
   ++attempts_[id];
   spec.folder = FolderOf(task.model);
   spec.file_prefix =

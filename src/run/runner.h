@@ -24,6 +24,8 @@ struct RunOptions {
   int threads = 2;
   std::int64_t engine_memory_bytes = 1'000'000'000;  ///< of all workers together
   BatchLimits batches;
+  /// Compute nothing: a task that no run has finished is Invalid.
+  bool only_finished = false;
   int max_attempts = 3;  ///< of a task that failed for a transient reason
 };
 

@@ -29,6 +29,9 @@ struct PartitionFact {
   Digest digest;          ///< of the rows as they are now; empty for kRemoved
   BuildRecord record;     ///< empty for kRemoved
   std::string write_set;  ///< that the files came from; empty where none was made
+  /// Local paths of the partition's files, in canonical order: live files that are not
+  /// these are another writer's.
+  std::vector<std::string> files;
   friend bool operator==(const PartitionFact&, const PartitionFact&) = default;
 };
 
