@@ -1,0 +1,179 @@
+#include "amend/bound_project.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+
+namespace amend {
+namespace {
+
+using project::Problem;
+
+sql::Statement StatementOf(const lineage::Model& model) {
+  return {model.sql, model.at.file, model.sql_line};
+}
+
+/// Declared inputs override what was inferred, on every reference to the table.
+void ApplyDeclaredInputs(const lineage::Model& model, lineage::BoundModel* bound) {
+  for (const lineage::DeclaredInput& declared : model.inputs) {
+    for (lineage::InputRef& ref : bound->inputs) {
+      if (ToLower(ref.table) != ToLower(declared.table)) continue;
+      ref.mapping = declared.mapping;
+      ref.why = "declared: " + declared.mapping.ToString();
+    }
+  }
+}
+
+/// Reads of each model, by the names of the project where the text's case differs.
+class ModelReads {
+ public:
+  explicit ModelReads(const lineage::Project& project) {
+    for (const auto& source : project.sources) names_[ToLower(source.name)] = source.name;
+    for (const auto& model : project.models) names_[ToLower(model.name)] = model.name;
+  }
+
+  std::vector<std::string> Known() const {
+    std::vector<std::string> names;
+    for (const auto& [lower, name] : names_) names.push_back(name);
+    return names;
+  }
+
+  /// The project's spelling, or nothing for a name that is neither source nor model.
+  std::optional<std::string> Resolve(const std::string& name) const {
+    auto it = names_.find(ToLower(name));
+    if (it == names_.end()) return std::nullopt;
+    return it->second;
+  }
+
+ private:
+  std::map<std::string, std::string> names_;
+};
+
+class ProjectBinder {
+ public:
+  ProjectBinder(sql::Binder& binder, const ForeignTables& foreign, Binding* out)
+      : binder_(binder), foreign_(foreign), out_(out) {}
+
+  void Run(lineage::Project project);
+
+ private:
+  void AddSources(const lineage::Project& project);
+  std::map<std::string, std::set<std::string>> FindReads(const lineage::Project& project);
+  void BindModel(const lineage::Model& model, const std::set<std::string>& reads);
+  void Report(const Status& status) {
+    out_->problems.push_back(project::ProblemFrom(status));
+  }
+
+  sql::Binder& binder_;
+  const ForeignTables& foreign_;
+  Binding* out_;
+  std::map<std::string, sql::InputTable> tables_;  // by name; bound so far
+  std::vector<lineage::BoundModelEntry> entries_;
+};
+
+void ProjectBinder::AddSources(const lineage::Project& project) {
+  for (const lineage::Source& source : project.sources) {
+    auto known = foreign_.find(source.name);
+    tables_[source.name] = known == foreign_.end() ? AsInput(source) : known->second;
+  }
+}
+
+std::map<std::string, std::set<std::string>> ProjectBinder::FindReads(
+    const lineage::Project& project) {
+  ModelReads names(project);
+  std::map<std::string, std::set<std::string>> reads;
+  for (const lineage::Model& model : project.models) {
+    auto found = binder_.TablesRead(StatementOf(model));
+    if (!found) {
+      Report(found.error());
+      continue;
+    }
+    std::set<std::string>& of_model = reads[model.name];
+    for (const std::string& name : *found) {
+      if (auto resolved = names.Resolve(name)) {
+        of_model.insert(*resolved);
+        continue;
+      }
+      Report(Invalid("model " + model.name + " reads '" + name +
+                     "', which is neither a source nor a model")
+                 .At(model.at.file, model.sql_line)
+                 .Table(name)
+                 .Hint(project::Suggest(name, names.Known())));
+    }
+  }
+  return reads;
+}
+
+void ProjectBinder::BindModel(const lineage::Model& model,
+                              const std::set<std::string>& reads) {
+  std::vector<sql::InputTable> inputs;
+  for (const std::string& name : reads) {
+    auto table = tables_.find(name);
+    if (table == tables_.end()) return;  // its own problem is reported already
+    inputs.push_back(table->second);
+  }
+  auto bound = binder_.Bind(StatementOf(model), inputs, model.space);
+  if (!bound) {
+    Report(bound.error());
+    return;
+  }
+  ApplyDeclaredInputs(model, &*bound);
+  for (Problem& problem : project::ContractProblems(model, *bound)) {
+    out_->problems.push_back(std::move(problem));
+  }
+  tables_[model.name] = AsInput(model, *bound);
+  lineage::DefinitionId id = lineage::IdOf(model, *bound);
+  entries_.push_back({model, *std::move(bound), std::move(id)});
+}
+
+void ProjectBinder::Run(lineage::Project project) {
+  AddSources(project);
+  std::map<std::string, std::set<std::string>> reads = FindReads(project);
+  auto order = lineage::TopologicalOrder(reads);
+  if (!order) {
+    Report(order.error());
+    return;
+  }
+  for (const std::string& name : *order) {
+    auto model =
+        std::find_if(project.models.begin(), project.models.end(),
+                     [&name](const lineage::Model& m) { return m.name == name; });
+    if (model != project.models.end()) BindModel(*model, reads[name]);
+  }
+  if (project::HasErrors(out_->problems)) return;
+  auto lineage = lineage::Lineage::Make(project.sources, std::move(entries_));
+  if (!lineage) {
+    Report(lineage.error());
+    return;
+  }
+  out_->bound = BoundProject{std::move(project), *std::move(lineage)};
+}
+
+}  // namespace
+
+sql::InputTable AsInput(const lineage::Model& model, const lineage::BoundModel& bound) {
+  sql::InputTable table;
+  table.name = model.name;
+  table.space = model.space;
+  for (const lineage::OutputColumn& column : bound.columns) {
+    table.columns.push_back({column.name, column.type, true});
+  }
+  return table;
+}
+
+sql::InputTable AsInput(const lineage::Source& source) {
+  return {source.name, source.columns, source.space};
+}
+
+Binding BindProject(Env& env, const std::string& root, sql::Binder& binder,
+                    const ForeignTables& foreign) {
+  Binding binding;
+  project::Loaded loaded = project::LoadProject(env, root);
+  binding.problems = std::move(loaded.problems);
+  ProjectBinder(binder, foreign, &binding).Run(std::move(loaded.project));
+  project::SortProblems(&binding.problems);
+  return binding;
+}
+
+}  // namespace amend

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/env.h"
+#include "base/status.h"
+#include "lineage/lineage.h"
+#include "project/load.h"
+#include "sql/binder.h"
+
+namespace amend {
+
+/// A project whose SELECTs are understood: definitions, bound plans and their graph.
+struct BoundProject {
+  lineage::Project project;
+  lineage::Lineage lineage;
+};
+
+/// What reading and binding a project gave: every problem found, and the graph where
+/// there is no error.
+struct Binding {
+  std::vector<project::Problem> problems;  ///< by file and line
+  std::optional<BoundProject> bound;
+};
+
+/// Columns and space of foreign sources, which only the catalog knows.
+using ForeignTables = std::map<std::string, sql::InputTable>;
+
+/// Reads the project at `root`, orders its models, binds each once its inputs are known
+/// and collects all problems: those of a model keep its readers from being bound, but not
+/// from being read.
+Binding BindProject(Env& env, const std::string& root, sql::Binder& binder,
+                    const ForeignTables& foreign);
+
+/// What a bound model looks like to its readers.
+sql::InputTable AsInput(const lineage::Model& model, const lineage::BoundModel& bound);
+sql::InputTable AsInput(const lineage::Source& source);
+
+}  // namespace amend

@@ -1,0 +1,177 @@
+#include "amend/commands.h"
+#include "fmt/format.h"
+
+namespace amend {
+namespace {
+
+/// The first verdict that stops a publication, as the refusal that names it.
+std::optional<amend::Status> Blocking(const run::RunOutcome& outcome) {
+  for (const run::ModelOutcome& model : outcome.models) {
+    for (const state::Verdict& verdict : model.verdicts) {
+      bool bad = verdict.outcome == state::Outcome::kFail ||
+                 verdict.outcome == state::Outcome::kError;
+      if (!verdict.blocks || !bad) continue;
+      std::string samples;
+      for (const Json& sample : verdict.samples) samples += "\n    " + sample.dump();
+      return Refused(fmt::format("check {} stopped it: {}{}", verdict.check, verdict.text,
+                                 samples))
+          .Table(verdict.model)
+          .Partition(verdict.partition)
+          .Hint("Nothing was published. Correct the model or the source and plan again.");
+    }
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<ledger::Entry>> EntryOfPlan(Workspace& workspace,
+                                                 const std::string& plan) {
+  std::optional<ledger::Entry> found;
+  AMEND_FAIL_IF_ERROR(
+      workspace.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+        AMEND_ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries,
+                               workspace.ledger().Entries(tx));
+        for (ledger::Entry& entry : entries) {
+          if (entry.kind == ledger::EntryKind::kPublish && entry.plan == plan) {
+            found = std::move(entry);
+          }
+        }
+        return amend::Status();
+      }));
+  return found;
+}
+
+std::string Text(const ledger::Entry& entry, bool again) {
+  std::string what = std::string(EntryKindName(entry.kind));
+  if (again)
+    return fmt::format("Already done: {} #{}. Nothing moved.\n", what, entry.number);
+  std::string text =
+      fmt::format("{} #{} confirmed: readers see it\n", what, entry.number);
+  if (entry.no_op) text += "  nothing differed from what is published; no table moved\n";
+  for (const ledger::EntryTable& table : entry.tables) {
+    if (table.snapshot_id == 0) continue;
+    text += fmt::format("  {:<24} snapshot {} → {}\n", table.table,
+                        table.previous_snapshot_id, table.snapshot_id);
+  }
+  if (entry.kind == ledger::EntryKind::kPublish && !entry.no_op) {
+    text += fmt::format("Next   amend rollback {}   takes it back\n", entry.number);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FileLock>> BeginWriting(Workspace& workspace) {
+  auto lock = workspace.env().TryLock(workspace.StateFolder() + "/lock");
+  if (!lock) {
+    if (lock.error().code() != StatusCode::kTransient) return lock;
+    return Fail(Transient("another amend command is writing to this project")
+                    .Hint("Wait for it, then run the same command again."));
+  }
+  AMEND_FAIL_IF_ERROR(workspace.MakePublisher().Recover());
+  return lock;
+}
+
+Answer PublishedAnswer(Workspace&, const ledger::Entry& entry, bool again) {
+  Answer answer;
+  answer.json["publication"] = entry.number;
+  answer.json["kind"] = EntryKindName(entry.kind);
+  answer.json["no_op"] = entry.no_op || again;
+  answer.json["tables"] = Json::array();
+  for (const ledger::EntryTable& table : entry.tables) {
+    if (table.snapshot_id == 0) continue;
+    Json json = Json::object();
+    json["table"] = table.table;
+    json["snapshot"] = table.snapshot_id;
+    json["previous_snapshot"] =
+        table.previous_snapshot_id == 0 ? Json() : Json(table.previous_snapshot_id);
+    json["partitions"] = table.changed;
+    answer.json["tables"].push_back(std::move(json));
+  }
+  answer.text = Text(entry, again);
+  return answer;
+}
+
+Result<Answer> RunPublication(Workspace& workspace,
+                              const publish::Publication& publication) {
+  publish::Publisher publisher = workspace.MakePublisher();
+  AMEND_ASSIGN(publish::Published published, publisher.Publish(publication));
+  std::optional<ledger::Entry> entry;
+  AMEND_FAIL_IF_ERROR(
+      workspace.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+        AMEND_ASSIGN_OR_RETURN(entry, workspace.ledger().FindEntry(tx, published.number));
+        return amend::Status();
+      }));
+  if (!entry) return Fail(Internal("a confirmed publication has no ledger row"));
+  return PublishedAnswer(workspace, *entry, false);
+}
+
+Result<Answer> Amend::Publish(const std::string& id) {
+  AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
+  AMEND_ASSIGN(LoadedPlan loaded, LoadPlan(*workspace_, id));
+  AMEND_ASSIGN(std::optional<ledger::Entry> done,
+               EntryOfPlan(*workspace_, loaded.plan.id));
+  if (done) return PublishedAnswer(*workspace_, *done, true);
+  AMEND_ASSIGN(Gathered gathered, GatherWorld(*workspace_, loaded.plan.request,
+                                              workspace_->env().NowMicros()));
+  AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(*workspace_, loaded.plan, gathered));
+  StagingOptions options;
+  options.only_finished = true;
+  AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(*workspace_, world, options));
+  if (auto refusal = Blocking(outcome)) return Fail(*std::move(refusal));
+  if (outcome.state != run::RunState::kStaged) return Fail(outcome.failure);
+  AMEND_ASSIGN(publish::Publication publication,
+               PreparePublication(*workspace_, world, outcome, gathered,
+                                  {workspace_->env().UserName(), loaded.plan.reason,
+                                   loaded.plan.ticket}));
+  return RunPublication(*workspace_, publication);
+}
+
+Result<Answer> Amend::Backfill(const PlanOptions& options, const Progress& progress,
+                               const std::function<bool(const std::string&)>& confirm) {
+  AMEND_ASSIGN(MadePlan made, MakeStoredPlan(*workspace_, options));
+  Answer plan = PlanAnswer(*workspace_, made);
+  Answer answer;
+  answer.json["plan"] = plan.json;
+  answer.json["stage"] = nullptr;
+  answer.json["publish"] = nullptr;
+  answer.text = plan.text;
+  if (made.plan.nothing_to_do()) return answer;
+  if (!confirm(plan.text)) {
+    answer.text += "Nothing was done.\n";
+    return answer;
+  }
+  AMEND_ASSIGN(Answer stage, Stage(made.plan.id, progress));
+  answer.json["stage"] = stage.json;
+  answer.text += stage.text;
+  answer.exit_code = stage.exit_code;
+  if (stage.exit_code != 0) return answer;
+  AMEND_ASSIGN(Answer publish, Publish(made.plan.id));
+  answer.json["publish"] = publish.json;
+  answer.text += publish.text;
+  return answer;
+}
+
+Result<Answer> Amend::Rollback(std::int64_t number, const std::string& reason) {
+  AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
+  std::vector<ledger::Entry> entries;
+  AMEND_FAIL_IF_ERROR(
+      workspace_->InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+        AMEND_ASSIGN_OR_RETURN(entries, workspace_->ledger().Entries(tx));
+        return amend::Status();
+      }));
+  const ledger::Entry* wanted = nullptr;
+  for (const ledger::Entry& entry : entries) {
+    if (entry.number == number) wanted = &entry;
+    if (entry.rolls_back == number) return PublishedAnswer(*workspace_, entry, true);
+  }
+  if (wanted == nullptr) {
+    return Fail(NotFound(fmt::format("there is no #{}", number))
+                    .Hint("amend status lists what was published."));
+  }
+  AMEND_ASSIGN(publish::Publication publication,
+               PrepareRollback(*workspace_, *wanted, entries,
+                               {workspace_->env().UserName(), reason, wanted->ticket}));
+  return RunPublication(*workspace_, publication);
+}
+
+}  // namespace amend

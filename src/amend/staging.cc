@@ -1,0 +1,150 @@
+#include "amend/staging.h"
+
+#include <algorithm>
+
+#include "check/judge.h"
+#include "table/types.h"
+
+namespace amend {
+namespace {
+
+// What the process needs besides the engines' buffer pools: code, metadata, writers of
+// open Parquet files. Measured by bench/ as VmHWM minus the pools on the flights build.
+constexpr std::int64_t kReserveBytes = 200'000'000;
+constexpr std::int64_t kLeastEngineBytes = 64'000'000;
+
+std::vector<lineage::Column> ColumnsOf(const lineage::BoundModel& bound) {
+  std::vector<lineage::Column> columns;
+  for (const lineage::OutputColumn& column : bound.columns) {
+    columns.push_back({column.name, column.type, true});
+  }
+  return columns;
+}
+
+/// Schema that a planned model's files are written with, continuing the table's own.
+Status SetPlannedSchema(Workspace& workspace, const lineage::BoundModelEntry& entry,
+                        const state::Pin* pin, run::RunTable* table) {
+  std::vector<lineage::Column> columns = ColumnsOf(entry.bound);
+  if (pin == nullptr) {
+    AMEND_ASSIGN_OR_RETURN(table->schema, table::ContinueSchema({}, 0, columns));
+    return {};
+  }
+  AMEND_ASSIGN_OR_RETURN(const iceberg::LoadedTable* loaded,
+                         workspace.store().Load(*pin));
+  const iceberg::Schema& base = loaded->metadata.schema();
+  auto continued =
+      table::ContinueSchema(base, loaded->metadata.last_column_id(), columns);
+  if (!continued) {
+    return std::move(continued).error().Annotate("model " + entry.model.name);
+  }
+  table->schema = *std::move(continued);
+  std::vector<std::string> old_columns;
+  bool grew = false;
+  for (const iceberg::Field& field : table->schema.fields) {
+    if (base.FindById(field.id) != nullptr) {
+      old_columns.push_back(field.name);
+    } else {
+      grew = true;
+    }
+  }
+  if (grew && old_columns.size() == base.fields.size()) {
+    table->old_columns = std::move(old_columns);
+  }
+  return {};
+}
+
+const state::Pin* FindPin(const state::Plan& plan, const std::string& table) {
+  auto it = plan.pins.find(table);
+  return it == plan.pins.end() ? nullptr : &it->second;
+}
+
+const state::ModelPlan* FindModelPlan(const state::Plan& plan, const std::string& model) {
+  auto it = std::find_if(plan.models.begin(), plan.models.end(),
+                         [&](const state::ModelPlan& m) { return m.model == model; });
+  return it == plan.models.end() ? nullptr : &*it;
+}
+
+Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& gathered,
+                const std::string& name, run::RunWorld* world) {
+  if (world->tables.contains(name)) return {};
+  const partition::PartitionSpace& space = workspace.lineage().SpaceOf(name);
+  const state::Pin* pin = FindPin(plan, name);
+  const lineage::BoundModelEntry* model = workspace.lineage().FindModel(name);
+  run::RunTable table;
+  table.pinned = table::Contents(space, {});
+  table.location = workspace.LocationOf(name);
+  if (pin != nullptr) {
+    AMEND_ASSIGN_OR_RETURN(table.pinned, workspace.store().ReadPinned(*pin, space));
+    AMEND_ASSIGN_OR_RETURN(const iceberg::LoadedTable* loaded,
+                           workspace.store().Load(*pin));
+    table.schema = loaded->metadata.schema();
+  } else if (model == nullptr) {
+    const lineage::Source* source = workspace.lineage().FindSource(name);
+    AMEND_ASSIGN_OR_RETURN(table.schema, table::ContinueSchema({}, 0, source->columns));
+  }
+  if (model != nullptr && (pin == nullptr || FindModelPlan(plan, name) != nullptr)) {
+    AMEND_RETURN_IF_ERROR(SetPlannedSchema(workspace, *model, pin, &table));
+  }
+  if (auto facts = gathered.facts.find(name); facts != gathered.facts.end()) {
+    for (const auto& [point, fact] : facts->second.by_partition) {
+      table.published[point] = fact.digest;
+    }
+  }
+  world->tables.emplace(name, std::move(table));
+  return {};
+}
+
+std::vector<state::Verdict> JudgeTask(const lineage::Model& model,
+                                      const run::RunTable& table,
+                                      const engine::TaskResult& result);
+
+Status RegisterFolders(Workspace& workspace, const run::RunWorld& world,
+                       const std::string& run) {
+  return workspace.InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
+    for (const state::ModelPlan& model : world.plan.models) {
+      std::string folder = world.tables.at(model.model).location + "/data/_amend/" + run;
+      AMEND_RETURN_IF_ERROR(workspace.ledger().RegisterPath(tx, folder, run));
+    }
+    return Status();
+  });
+}
+
+}  // namespace
+
+Result<run::RunWorld> MakeRunWorld(Workspace& workspace, const state::Plan& plan,
+                                   const Gathered& gathered) {
+  run::RunWorld world{workspace.lineage(), plan, {}};
+  for (const state::ModelPlan& model : plan.models) {
+    const lineage::BoundModelEntry* entry = workspace.lineage().FindModel(model.model);
+    if (entry == nullptr || entry->definition != model.definition) {
+      return Fail(Conflict("model " + model.model + " is not as it was planned")
+                      .Table(model.model)
+                      .Hint("Plan again: amend plan."));
+    }
+    AMEND_FAIL_IF_ERROR(AddTable(workspace, plan, gathered, model.model, &world));
+    for (const lineage::Edge* edge : workspace.lineage().InputsOf(model.model)) {
+      AMEND_FAIL_IF_ERROR(AddTable(workspace, plan, gathered, edge->from, &world));
+    }
+  }
+  return world;
+}
+
+std::string RunOf(const state::Plan& plan) { return "r" + plan.id.substr(1); }
+
+Result<run::RunOutcome> RunStaging(Workspace& workspace, const run::RunWorld& world,
+                                   const StagingOptions& options) {
+  run::RunOptions run;
+  run.run = RunOf(world.plan);
+  run.journal_folder = workspace.JournalFolder();
+  run.temp_directory = workspace.TempFolder() + "/" + run.run;
+  run.threads = workspace.project().limits.threads;
+  run.engine_memory_bytes = std::max(
+      workspace.project().limits.memory_bytes - kReserveBytes, kLeastEngineBytes);
+  run.only_finished = options.only_finished;
+  if (!options.only_finished) {
+    AMEND_FAIL_IF_ERROR(RegisterFolders(workspace, world, run.run));
+  }
+  return run::RunPlan(workspace.env(), world, run, JudgeTask, options.observe, {});
+}
+
+}  // namespace amend

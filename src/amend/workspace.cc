@@ -1,0 +1,129 @@
+#include "amend/workspace.h"
+
+#include "db/sqlite.h"
+#include "engine/facts_file.h"
+
+namespace amend {
+namespace {
+
+constexpr std::int64_t kQuestionMemory = 500'000'000;  // bytes
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// The first error of a project's text, as the status of a command that needs it sound.
+Status FirstError(const std::vector<project::Problem>& problems) {
+  std::size_t errors = 0;
+  const project::Problem* first = nullptr;
+  for (const project::Problem& problem : problems) {
+    if (problem.severity != project::ProblemSeverity::kError) continue;
+    if (first == nullptr) first = &problem;
+    ++errors;
+  }
+  AMEND_CHECK(first != nullptr);
+  std::string hint = first->hint;
+  if (errors > 1) {
+    hint += (hint.empty() ? "" : " ") + std::to_string(errors - 1) +
+            " more: amend validate prints them all.";
+  }
+  return Invalid(first->text)
+      .At(first->file, first->line > 0 ? std::optional(first->line) : std::nullopt)
+      .Hint(hint);
+}
+
+}  // namespace
+
+Workspace::Workspace(Env& env, BoundProject bound, sql::Binder binder)
+    : env_(env),
+      bound_(std::move(bound)),
+      binder_(std::make_unique<sql::Binder>(std::move(binder))) {}
+
+Result<std::unique_ptr<Workspace>> Workspace::Open(Env& env, const std::string& root) {
+  AMEND_ASSIGN(sql::Binder binder, sql::Binder::Open());
+  Binding binding = BindProject(env, root, binder, {});
+  if (!binding.bound) return Fail(FirstError(binding.problems));
+  std::unique_ptr<Workspace> workspace(
+      new Workspace(env, *std::move(binding.bound), std::move(binder)));
+  AMEND_FAIL_IF_ERROR(workspace->OpenCatalog());
+  return workspace;
+}
+
+Result<std::unique_ptr<db::Connection>> Workspace::Connect() const {
+  db::SqliteOptions options;
+  options.path = project().catalog;
+  options.create = true;
+  return db::OpenSqlite(options);
+}
+
+Status Workspace::OpenCatalog() {
+  AMEND_RETURN_IF_ERROR(env_.CreateFolders(FolderOf(project().catalog)));
+  return InTransaction(db::TransactionMode::kWrite, [this](db::Transaction& tx) {
+    AMEND_ASSIGN_OR_RETURN(iceberg::SqlCatalog catalog,
+                           iceberg::SqlCatalog::Open(tx, kCatalogName));
+    AMEND_RETURN_IF_ERROR(catalog.CreateNamespace(tx, project().name_space));
+    AMEND_ASSIGN_OR_RETURN(ledger::Ledger ledger, ledger::Ledger::Open(tx));
+    ledger_ = std::make_unique<ledger::Ledger>(std::move(ledger));
+    store_ =
+        std::make_unique<table::Store>(env_, std::move(catalog), project().name_space);
+    return Status();
+  });
+}
+
+Status Workspace::InTransaction(db::TransactionMode mode,
+                                const std::function<Status(db::Transaction&)>& body) {
+  AMEND_ASSIGN_OR_RETURN(auto connection, Connect());
+  AMEND_ASSIGN_OR_RETURN(db::Transaction tx, connection->Begin(mode));
+  AMEND_RETURN_IF_ERROR(body(tx));
+  if (mode == db::TransactionMode::kRead) return tx.Rollback();
+  return tx.Commit();
+}
+
+Result<engine::Engine*> Workspace::engine() {
+  if (!engine_) {
+    AMEND_ASSIGN(engine::Engine engine,
+                 engine::Engine::Open(env_, {kQuestionMemory, TempFolder() + "/q"}));
+    engine_.emplace(std::move(engine));
+  }
+  return &*engine_;
+}
+
+publish::Publisher Workspace::MakePublisher() const {
+  publish::PublisherOptions options;
+  options.name_space = project().name_space;
+  options.connect = [this] { return Connect(); };
+  return publish::Publisher(env_, std::move(options), store_->catalog(), *ledger_);
+}
+
+Result<state::FactsInForce> Workspace::Facts(const std::vector<ledger::Entry>& entries,
+                                             const std::string& model) {
+  const partition::PartitionSpace& space = lineage().SpaceOf(model);
+  state::FactsInForce in_force(space.shape());
+  for (const ledger::Entry& entry : entries) {
+    for (const ledger::EntryTable& table : entry.tables) {
+      if (table.table != model || table.facts_path.empty()) continue;
+      AMEND_ASSIGN(engine::Engine * engine, this->engine());
+      AMEND_ASSIGN(std::vector<state::PartitionFact> facts,
+                   engine::ReadFacts(env_, engine->connection(), space, table.facts_path,
+                                     table.facts_digest));
+      // What this publication made of its own inputs is known by now.
+      for (state::PartitionFact& fact : facts) {
+        for (auto& [input, version] : fact.record.verified_at) {
+          if (version != engine::kThisPublication) continue;
+          for (const ledger::EntryTable& made : entry.tables) {
+            if (made.table == input) version = made.version;
+          }
+        }
+        if (fact.record.publication == engine::kThisNumber) {
+          fact.record.publication = entry.number;
+        }
+      }
+      in_force.Apply(facts);
+    }
+  }
+  return in_force;
+}
+
+std::string Workspace::LocationOf(const std::string& table) const {
+  return project().warehouse + "/" + project().name_space + "/" + table;
+}
+
+}  // namespace amend

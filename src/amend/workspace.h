@@ -1,0 +1,73 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "amend/bound_project.h"
+#include "base/env.h"
+#include "base/status.h"
+#include "db/connection.h"
+#include "engine/engine.h"
+#include "iceberg/sql_catalog.h"
+#include "ledger/ledger.h"
+#include "publish/publisher.h"
+#include "state/facts.h"
+#include "table/store.h"
+
+namespace amend {
+
+inline constexpr const char* kCatalogName = "amend";
+
+/// A project that is open: its definitions, its catalog and ledger, one engine for small
+/// questions. What every command needs and nothing that only one does.
+///
+/// Not thread-safe.
+class Workspace {
+ public:
+  /// Opens the project at `root`; makes the catalog where there is none. Invalid with the
+  /// first problem of the project's text, saying how many more there are.
+  static Result<std::unique_ptr<Workspace>> Open(Env& env, const std::string& root);
+
+  Env& env() { return env_; }
+  const lineage::Project& project() const { return bound_.project; }
+  const lineage::Lineage& lineage() const { return bound_.lineage; }
+  sql::Binder& binder() { return *binder_; }
+  table::Store& store() { return *store_; }
+  ledger::Ledger& ledger() { return *ledger_; }
+
+  Result<std::unique_ptr<db::Connection>> Connect() const;
+  /// Runs `body` in one transaction and commits it where it writes.
+  Status InTransaction(db::TransactionMode mode,
+                       const std::function<Status(db::Transaction&)>& body);
+  /// The engine for questions; opened when first asked for.
+  Result<engine::Engine*> engine();
+  publish::Publisher MakePublisher() const;
+
+  /// The build records and digests of a model as all entries so far left them.
+  Result<state::FactsInForce> Facts(const std::vector<ledger::Entry>& entries,
+                                    const std::string& model);
+
+  // Places.
+  std::string StateFolder() const { return project().root + "/.amend"; }
+  std::string JournalFolder() const { return StateFolder() + "/journal"; }
+  std::string TempFolder() const { return StateFolder() + "/tmp"; }
+  std::string FactsFolder() const { return project().warehouse + "/_amend/facts"; }
+  /// Local folder of a table.
+  std::string LocationOf(const std::string& table) const;
+
+ private:
+  Workspace(Env& env, BoundProject bound, sql::Binder binder);
+  Status OpenCatalog();
+
+  Env& env_;
+  BoundProject bound_;
+  std::unique_ptr<sql::Binder> binder_;
+  std::unique_ptr<table::Store> store_;
+  std::unique_ptr<ledger::Ledger> ledger_;
+  std::optional<engine::Engine> engine_;
+};
+
+}  // namespace amend

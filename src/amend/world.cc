@@ -1,0 +1,391 @@
+#include "amend/world.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/facts_file.h"
+#include "fmt/format.h"
+
+namespace amend {
+namespace {
+
+using partition::Partition;
+using partition::PartitionSet;
+using state::Change;
+using state::TableState;
+using state::Version;
+
+/// Reads the tables of one world, one after the other.
+class Gatherer {
+ public:
+  Gatherer(Workspace& workspace, Gathered* out) : w_(workspace), out_(out) {}
+
+  Status Run();
+
+ private:
+  Status ReadCatalog();
+  Status AddTable(const std::string& name);
+  Status AddModel(const lineage::BoundModelEntry& entry);
+  Status AddSourceChanges(const std::string& name);
+  Status AddForeignCommits(const lineage::Model& model);
+  Status AddCodeChanges(const lineage::BoundModelEntry& entry);
+  Status AddHolds();
+  void ResolveVersions(std::int64_t number, state::Hold* hold) const;
+  void AddPublishedChanges(const std::string& name, TableState* state);
+  std::set<Version> VerifiedVersions(const std::string& input) const;
+  Result<PartitionSet> ChangedSince(const std::string& name, Version version);
+  std::string CauseSince(const std::string& name, Version version) const;
+  PartitionSet ForeignPartitions(const std::string& name) const;
+  Result<lineage::CodeChange> CompareWith(const std::string& id,
+                                          const lineage::BoundModelEntry& entry);
+
+  Workspace& w_;
+  Gathered* out_;
+  std::map<std::string, state::Pin> heads_;
+  std::vector<ledger::StoredHold> holds_;
+};
+
+Status Gatherer::ReadCatalog() {
+  std::vector<std::string> names;
+  for (const auto& source : w_.lineage().sources()) names.push_back(source.name);
+  for (const auto& entry : w_.lineage().models()) names.push_back(entry.model.name);
+  return w_.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+    AMEND_ASSIGN_OR_RETURN(heads_, w_.store().Heads(tx, names));
+    AMEND_ASSIGN_OR_RETURN(out_->entries, w_.ledger().Entries(tx));
+    AMEND_ASSIGN_OR_RETURN(holds_, w_.ledger().ActiveHolds(tx));
+    return Status();
+  });
+}
+
+Status Gatherer::AddTable(const std::string& name) {
+  const partition::PartitionSpace& space = w_.lineage().SpaceOf(name);
+  TableState state = plan::EmptyTable(space);
+  if (auto head = heads_.find(name); head != heads_.end()) {
+    state.head = head->second;
+    AMEND_ASSIGN_OR_RETURN(table::Contents contents,
+                           w_.store().ReadPinned(head->second, space));
+    state.live = contents.live();
+    state.sizes = contents.Sizes();
+    out_->contents.emplace(name, std::move(contents));
+  }
+  out_->world.tables.emplace(name, std::move(state));
+  return {};
+}
+
+void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
+  for (const ledger::Entry& entry : out_->entries) {
+    for (const ledger::EntryTable& table : entry.tables) {
+      if (table.table != name) continue;
+      auto changed = partition::RangesFromJson(w_.lineage().SpaceOf(name), table.changed);
+      Change change;
+      change.before = table.version;
+      // Ranges of a space that the model no longer has mean everything.
+      change.partitions =
+          changed ? *changed : PartitionSet::All(w_.lineage().SpaceOf(name));
+      if (table.columns.is_array()) {
+        change.columns.emplace();
+        for (const Json& column : table.columns) {
+          change.columns->insert(column.get<std::string>());
+        }
+      }
+      change.cause = fmt::format(
+          "{} #{}",
+          entry.kind == ledger::EntryKind::kRollback ? "rollback" : "publication",
+          entry.number);
+      state->changes.push_back(std::move(change));
+    }
+  }
+}
+
+/// Partitions whose live files are not exactly those that we published.
+PartitionSet Gatherer::ForeignPartitions(const std::string& name) const {
+  std::map<Partition, std::vector<std::string>> live;
+  auto contents = out_->contents.find(name);
+  if (contents != out_->contents.end()) {
+    for (const table::TableFile& file : contents->second.files()) {
+      live[file.point].push_back(file.file.path);
+    }
+  }
+  const state::FactsInForce& facts = out_->facts.at(name);
+  std::vector<Partition> foreign;
+  for (auto& [point, paths] : live) {
+    auto fact = facts.by_partition.find(point);
+    std::vector<std::string> ours;
+    if (fact != facts.by_partition.end()) {
+      for (const std::string& file : fact->second.files) ours.push_back("file://" + file);
+    }
+    std::sort(ours.begin(), ours.end());
+    std::sort(paths.begin(), paths.end());
+    if (ours != paths) foreign.push_back(point);
+  }
+  for (const auto& [point, fact] : facts.by_partition) {
+    if (!fact.files.empty() && !live.contains(point)) foreign.push_back(point);
+  }
+  return PartitionSet::Of(w_.lineage().SpaceOf(name).shape(), foreign);
+}
+
+Status Gatherer::AddModel(const lineage::BoundModelEntry& entry) {
+  const std::string& name = entry.model.name;
+  TableState& state = out_->world.tables.at(name);
+  AMEND_ASSIGN_OR_RETURN(state::FactsInForce facts, w_.Facts(out_->entries, name));
+  state.records = facts.records;
+  state.built = facts.built;
+  out_->facts.emplace(name, std::move(facts));
+  AddPublishedChanges(name, &state);
+  if (entry.model.writers == lineage::Writers::kExclusive) {
+    state.drifted = ForeignPartitions(name);
+  }
+  return {};
+}
+
+std::set<Version> Gatherer::VerifiedVersions(const std::string& input) const {
+  std::set<Version> versions;
+  for (const lineage::Edge* edge : w_.lineage().ReadersOf(input)) {
+    for (const state::BuildRecord& record : out_->facts.at(edge->to).records) {
+      auto verified = record.verified_at.find(input);
+      if (verified != record.verified_at.end()) versions.insert(verified->second);
+    }
+    // What a hold saw counts too: a change beyond it ends the hold.
+    for (const state::Hold& hold : out_->world.tables.at(edge->to).holds) {
+      auto seen = hold.input_versions.find(input);
+      if (seen != hold.input_versions.end()) versions.insert(seen->second);
+    }
+  }
+  return versions;
+}
+
+/// Exactly what differs between the state at a version and the head.
+Result<PartitionSet> Gatherer::ChangedSince(const std::string& name, Version version) {
+  const partition::PartitionSpace& space = w_.lineage().SpaceOf(name);
+  const state::Pin& head = heads_.at(name);
+  AMEND_ASSIGN(const iceberg::LoadedTable* table, w_.store().Load(head));
+  std::int64_t before = 0;
+  if (version != 0) {
+    const auto& snapshots = table->metadata.snapshots();
+    auto at = std::find_if(
+        snapshots.begin(), snapshots.end(),
+        [version](const iceberg::Snapshot& s) { return s.sequence_number == version; });
+    // An expired version cannot be compared with: everything may have changed.
+    if (at == snapshots.end()) return PartitionSet::All(space);
+    before = at->id;
+  }
+  return table::ChangedBetween(w_.env(), *table, before, *table, head.snapshot_id, space);
+}
+
+std::string Gatherer::CauseSince(const std::string& name, Version version) const {
+  std::vector<std::string> landings;
+  Version last = version;
+  for (const ledger::Entry& entry : out_->entries) {
+    for (const ledger::EntryTable& table : entry.tables) {
+      if (table.table != name || table.version <= version) continue;
+      landings.push_back(fmt::format(
+          "{} #{}", entry.kind == ledger::EntryKind::kRollback ? "rollback" : "landing",
+          entry.number));
+      last = std::max(last, table.version);
+    }
+  }
+  if (heads_.at(name).version > last) landings.emplace_back("commits by other writers");
+  return fmt::format("{}", fmt::join(landings, ", "));
+}
+
+Status Gatherer::AddSourceChanges(const std::string& name) {
+  auto head = heads_.find(name);
+  if (head == heads_.end()) return {};
+  TableState& state = out_->world.tables.at(name);
+  for (Version version : VerifiedVersions(name)) {
+    if (version == head->second.version) continue;
+    AMEND_ASSIGN_OR_RETURN(PartitionSet changed, ChangedSince(name, version));
+    if (changed.empty()) continue;
+    state.changes.push_back({version, version + 1, std::move(changed), std::nullopt,
+                             CauseSince(name, version)});
+  }
+  return {};
+}
+
+/// Commits of others to a model that they may write: no drift, but news for its readers.
+Status Gatherer::AddForeignCommits(const lineage::Model& model) {
+  if (model.writers != lineage::Writers::kShared || !heads_.contains(model.name)) {
+    return {};
+  }
+  PartitionSet foreign = ForeignPartitions(model.name);
+  if (foreign.empty()) return {};
+  for (Version version : VerifiedVersions(model.name)) {
+    AMEND_ASSIGN_OR_RETURN(PartitionSet changed, ChangedSince(model.name, version));
+    changed = changed.Intersect(foreign);
+    if (changed.empty()) continue;
+    out_->world.tables.at(model.name)
+        .changes.push_back({version, version + 1, std::move(changed), std::nullopt,
+                            "commits by other writers"});
+  }
+  return {};
+}
+
+Result<lineage::CodeChange> Gatherer::CompareWith(const std::string& id,
+                                                  const lineage::BoundModelEntry& entry) {
+  lineage::CodeChange rows;
+  rows.kind = lineage::CodeChange::Kind::kRows;
+  std::optional<ledger::StoredDefinition> stored;
+  AMEND_FAIL_IF_ERROR(
+      w_.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+        AMEND_ASSIGN_OR_RETURN(stored, w_.ledger().FindDefinition(tx, id));
+        return Status();
+      }));
+  if (!stored) return rows;
+  ledger::StoredDefinition now = StoreDefinition(w_.lineage(), entry);
+  if (stored->definition["settings"] != now.definition["settings"]) return rows;
+  std::vector<sql::InputTable> inputs;
+  for (const auto& [name, columns] : stored->definition["inputs"].items()) {
+    sql::InputTable input;
+    input.name = name;
+    if (w_.lineage().FindSource(name) == nullptr &&
+        w_.lineage().FindModel(name) == nullptr) {
+      return rows;
+    }
+    input.space = w_.lineage().SpaceOf(name);
+    for (const Json& column : columns) {
+      input.columns.push_back(
+          {column["name"].get<std::string>(), column["type"].get<std::string>(), true});
+    }
+    inputs.push_back(std::move(input));
+  }
+  auto before = w_.binder().Bind({stored->definition["sql"].get<std::string>(), "", 1},
+                                 inputs, entry.model.space);
+  // What today's engine cannot bind any more cannot be compared.
+  if (!before) return rows;
+  return lineage::Compare(*before, entry.bound);
+}
+
+Status Gatherer::AddCodeChanges(const lineage::BoundModelEntry& entry) {
+  plan::CodeChanges& changes = out_->world.code_changes[entry.model.name];
+  for (const state::BuildRecord& record : out_->facts.at(entry.model.name).records) {
+    if (record.definition == entry.definition || changes.contains(record.definition)) {
+      continue;
+    }
+    AMEND_ASSIGN_OR_RETURN(changes[record.definition],
+                           CompareWith(record.definition, entry));
+  }
+  return {};
+}
+
+/// Versions that the entry which made the hold gave to the tables it took back.
+void Gatherer::ResolveVersions(std::int64_t number, state::Hold* hold) const {
+  for (const ledger::Entry& entry : out_->entries) {
+    if (entry.number != number) continue;
+    for (const ledger::EntryTable& table : entry.tables) {
+      auto version = hold->input_versions.find(table.table);
+      if (version != hold->input_versions.end() &&
+          version->second == engine::kThisPublication) {
+        version->second = table.version;
+      }
+    }
+  }
+}
+
+Status Gatherer::AddHolds() {
+  for (const ledger::StoredHold& stored : holds_) {
+    if (w_.lineage().FindModel(stored.table) == nullptr) continue;
+    AMEND_ASSIGN_OR_RETURN(state::Hold hold,
+                           HoldFromJson(w_.lineage().SpaceOf(stored.table), stored));
+    ResolveVersions(stored.created_by, &hold);
+    out_->world.tables.at(stored.table).holds.push_back(std::move(hold));
+  }
+  return {};
+}
+
+Status Gatherer::Run() {
+  AMEND_RETURN_IF_ERROR(ReadCatalog());
+  for (const auto& source : w_.lineage().sources()) {
+    AMEND_RETURN_IF_ERROR(AddTable(source.name));
+  }
+  for (const auto& entry : w_.lineage().models()) {
+    AMEND_RETURN_IF_ERROR(AddTable(entry.model.name));
+    AMEND_RETURN_IF_ERROR(AddModel(entry));
+  }
+  AMEND_RETURN_IF_ERROR(AddHolds());
+  for (const auto& source : w_.lineage().sources()) {
+    AMEND_RETURN_IF_ERROR(AddSourceChanges(source.name));
+  }
+  for (const auto& entry : w_.lineage().models()) {
+    AMEND_RETURN_IF_ERROR(AddForeignCommits(entry.model));
+    AMEND_RETURN_IF_ERROR(AddCodeChanges(entry));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& request,
+                             std::int64_t now_micros) {
+  Gathered gathered;
+  gathered.world.lineage = &workspace.lineage();
+  gathered.world.request = request;
+  gathered.world.now_micros = now_micros;
+  AMEND_FAIL_IF_ERROR(Gatherer(workspace, &gathered).Run());
+  return gathered;
+}
+
+Json HoldToJson(const partition::PartitionSpace& space, const state::Hold& hold) {
+  Json json = Json::object();
+  json["partitions"] = RangesToJson(space, hold.partitions);
+  json["by"] = hold.by;
+  json["reason"] = hold.reason;
+  json["definition"] = hold.definition;
+  json["input_versions"] = Json::object();
+  for (const auto& [table, version] : hold.input_versions) {
+    json["input_versions"][table] = version;
+  }
+  return json;
+}
+
+Result<state::Hold> HoldFromJson(const partition::PartitionSpace& space,
+                                 const ledger::StoredHold& stored) {
+  state::Hold hold;
+  hold.id = stored.id;
+  hold.table = stored.table;
+  auto partitions =
+      partition::RangesFromJson(space, stored.hold.value("partitions", Json()));
+  // Ranges that no longer read as the model's space hold everything: never too little.
+  hold.partitions = partitions ? *partitions : PartitionSet::All(space);
+  AMEND_ASSIGN(hold.by, JsonString(stored.hold, "by", "a hold"));
+  AMEND_ASSIGN(hold.reason, JsonString(stored.hold, "reason", "a hold"));
+  AMEND_ASSIGN(hold.definition, JsonString(stored.hold, "definition", "a hold"));
+  for (const auto& [table, version] :
+       stored.hold.value("input_versions", Json::object()).items()) {
+    hold.input_versions[table] = version.get<Version>();
+  }
+  return hold;
+}
+
+ledger::StoredDefinition StoreDefinition(const lineage::Lineage& lineage,
+                                         const lineage::BoundModelEntry& entry) {
+  ledger::StoredDefinition stored;
+  stored.id = entry.definition;
+  stored.model = entry.model.name;
+  stored.definition = Json::object();
+  stored.definition["sql"] = entry.model.sql;
+  Json settings = Json::object();
+  settings["space"] = entry.model.space.ToJson();
+  settings["clock"] = static_cast<int>(entry.model.clock);
+  settings["inputs"] = Json::object();
+  for (const lineage::DeclaredInput& input : entry.model.inputs) {
+    settings["inputs"][input.table] = input.mapping.ToJson();
+  }
+  stored.definition["settings"] = std::move(settings);
+  Json inputs = Json::object();
+  for (const lineage::Edge* edge : lineage.InputsOf(entry.model.name)) {
+    const lineage::Source* source = lineage.FindSource(edge->from);
+    const lineage::BoundModelEntry* model = lineage.FindModel(edge->from);
+    sql::InputTable input =
+        source != nullptr ? AsInput(*source) : AsInput(model->model, model->bound);
+    for (const lineage::Column& column : input.columns) {
+      Json json = Json::object();
+      json["name"] = column.name;
+      json["type"] = column.type;
+      inputs[edge->from].push_back(std::move(json));
+    }
+  }
+  stored.definition["inputs"] = std::move(inputs);
+  return stored;
+}
+
+}  // namespace amend

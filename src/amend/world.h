@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "amend/workspace.h"
+#include "plan/world.h"
+#include "state/facts.h"
+#include "table/contents.h"
+
+namespace amend {
+
+/// What planning and staging look at, read from catalog, ledger and metadata files at one
+/// instant.
+struct Gathered {
+  plan::World world;  ///< its lineage is the workspace's
+  std::vector<ledger::Entry> entries;
+  std::map<std::string, state::FactsInForce> facts;  ///< of models
+  std::map<std::string, table::Contents> contents;   ///< of every table that exists
+};
+
+/// Reads all pointers, the ledger's entries and the holds in one transaction, then the
+/// immutable files they name.
+Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& request,
+                             std::int64_t now_micros);
+
+/// Holds and definitions as the ledger keeps them.
+Json HoldToJson(const partition::PartitionSpace& space, const state::Hold& hold);
+Result<state::Hold> HoldFromJson(const partition::PartitionSpace& space,
+                                 const ledger::StoredHold& stored);
+/// What is needed to bind a definition again by a later engine.
+ledger::StoredDefinition StoreDefinition(const lineage::Lineage& lineage,
+                                         const lineage::BoundModelEntry& entry);
+
+}  // namespace amend
