@@ -1,8 +1,9 @@
 // duckdb_sql THREADS FILE: runs a script in plain DuckDB, for the baselines. The library
 // is the one that Amend uses, so that only the work differs.
 
+#include <charconv>
 #include <cstdint>
-#include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <string>
 
@@ -22,11 +23,13 @@ amend::Result<std::int64_t> Run(int threads, const std::string& file) {
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 3) {
+  int threads = 0;
+  if (count == 3) std::from_chars(words[1], words[1] + std::strlen(words[1]), threads);
+  if (threads < 1) {
     std::cerr << "usage: duckdb_sql THREADS FILE\n";
     return 2;
   }
-  const auto done = Run(std::atoi(words[1]), words[2]);
+  const auto done = Run(threads, words[2]);
   if (!done) std::cerr << done.error().ToString() << '\n';
   return done ? 0 : 1;
 }
