@@ -1,0 +1,7 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+output day(d)
+maps t: same day
+rows: t.d
+---*/
+SELECT d, v FROM t WHERE d IS NULL

@@ -1,0 +1,13 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+table a(k INTEGER, name VARCHAR)
+output day(d)
+maps t: same day
+maps a: all
+reads name: a.name
+reads v: t.v
+rows: t.k, a.k
+exists: t
+tight
+---*/
+SELECT t.d, a.name, t.v FROM t LEFT JOIN a ON a.k = t.k

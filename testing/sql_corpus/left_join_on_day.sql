@@ -1,0 +1,10 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+table u(d DATE, k INTEGER, w INTEGER) by day(d)
+output day(d)
+maps t: same day
+maps u: same day, no NULL
+exists: t
+tight
+---*/
+SELECT t.d, t.v, u.w FROM t LEFT JOIN u ON t.d = u.d AND t.k = u.k

@@ -1,0 +1,7 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+output day(d)
+maps t: 2 days ahead
+---*/
+SELECT d, count(*) OVER (ORDER BY d
+  RANGE BETWEEN CURRENT ROW AND INTERVAL 2 DAYS FOLLOWING) AS n FROM t

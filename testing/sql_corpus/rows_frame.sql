@@ -1,0 +1,8 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+output day(d)
+maps t: everything earlier, NULL to every, every to NULL
+findings: ties
+no_data: rows of one day are in no order
+---*/
+SELECT d, CAST(sum(v) OVER (PARTITION BY k ORDER BY d ROWS 2 PRECEDING) AS BIGINT) AS total FROM t

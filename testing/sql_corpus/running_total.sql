@@ -1,0 +1,7 @@
+/*---
+table t(d DATE, k INTEGER, v INTEGER) by day(d)
+output day(d)
+maps t: everything earlier, NULL to every, every to NULL
+-- The frame of ORDER BY alone starts at the first row.
+---*/
+SELECT d, CAST(sum(v) OVER (ORDER BY d) AS BIGINT) AS total FROM t
