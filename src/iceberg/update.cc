@@ -35,6 +35,10 @@ Status ApplyTags(const SnapshotPlan& plan, const TableMetadata& head,
     Status removed = builder.RemoveRef(name);
     if (!removed.ok() && removed.code() != StatusCode::kNotFound) return removed;
   }
+  for (const auto& [tag, snapshot_id] : plan.kept_snapshots) {
+    AMEND_RETURN_IF_ERROR(
+        builder.SetRef(tag, {.snapshot_id = snapshot_id, .is_tag = true}));
+  }
   const Snapshot* parent = head.current_snapshot();
   if (parent == nullptr) return {};
   for (const ParentTag& tag : plan.tags) {
@@ -109,6 +113,11 @@ SnapshotUpdate& SnapshotUpdate::Restore(std::vector<RestoredFile> files) {
   return *this;
 }
 
+SnapshotUpdate& SnapshotUpdate::KeepSnapshot(std::string tag, std::int64_t snapshot_id) {
+  plan_.kept_snapshots[std::move(tag)] = snapshot_id;
+  return *this;
+}
+
 SnapshotUpdate& SnapshotUpdate::SetSummary(std::map<std::string, std::string> keys) {
   for (auto& [key, value] : keys) plan_.summary[key] = std::move(value);
   return *this;
@@ -132,7 +141,7 @@ SnapshotUpdate& SnapshotUpdate::SetSchema(Schema schema, int base_last_column_id
 
 Result<StagedCommit> SnapshotUpdate::Stage(const LoadedTable& head) {
   bool nothing = !plan_.touches_files() && !plan_.schema && plan_.tags.empty() &&
-                 plan_.dropped_tags.empty();
+                 plan_.kept_snapshots.empty() && plan_.dropped_tags.empty();
   if (nothing) {
     return Fail(Invalid("there is nothing to commit").Table(head.ref.ToString()));
   }

@@ -65,6 +65,7 @@ struct SnapshotPlan {
   std::optional<std::set<PartitionTuple>> replaced;
   std::map<std::string, std::string> summary;
   std::vector<ParentTag> tags;
+  std::map<std::string, std::int64_t> kept_snapshots;  ///< by tag
   std::vector<std::string> dropped_tags;
   std::optional<Schema> schema;
   int schema_base_last_column_id = 0;
@@ -120,8 +121,16 @@ class SnapshotUpdate {
   /// that staging what is live already changes nothing. Unpartitioned tables have the one
   /// tuple {}. An empty set is Invalid, and so is a tuple that does not fix every field.
   SnapshotUpdate& Replace(std::set<PartitionTuple> partitions);
-  /// Files to bring back with their original sequence numbers.
+  /// Files to bring back with their original sequence numbers. Iceberg Java's incremental
+  /// cleanup (RemoveSnapshots, IncrementalFileCleanup) removes every file that an expired
+  /// snapshot deleted, without asking whether it is live again. It is not used while a
+  /// ref keeps a snapshot outside the main branch's history: so keep one from before the
+  /// deletion with KeepSnapshot, for as long as a restored file is live. The same holds
+  /// for files given to Add a second time.
   SnapshotUpdate& Restore(std::vector<RestoredFile> files);
+  /// Tags a snapshot of the head without an age, or takes the age from the tag that is
+  /// there. Stage is NotFound if the head has lost the snapshot.
+  SnapshotUpdate& KeepSnapshot(std::string tag, std::int64_t snapshot_id);
   /// Own summary keys (run, publication, watermark). Iceberg's own keys are Invalid.
   SnapshotUpdate& SetSummary(std::map<std::string, std::string> keys);
   /// Skipped where there is no parent.

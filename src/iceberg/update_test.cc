@@ -167,6 +167,29 @@ TEST_F(UpdateTest, WayBackRestoresFilesWithTheirNumbersAndKeepsLaterWork) {
   EXPECT_FALSE(table.metadata.refs().contains("amend_before_7"));
 }
 
+TEST_F(UpdateTest, SnapshotFromBeforeADeletionIsKeptWithoutAnAge) {
+  LoadedTable before = Create({1});
+  std::int64_t kept = before.metadata.current_snapshot()->id;
+  SnapshotUpdate wrong(env_);
+  wrong.Replace({Day(1)}).Add({File(1, "wrong")}).TagParent({"amend_before_1", 1'000});
+  LoadedTable table = Publish(wrong.Stage(before));
+  SnapshotUpdate back(env_);
+  back.Replace({Day(1)})
+      .Restore({{File(1, "d1"), 1}})
+      .KeepSnapshot("amend_before_1", kept)
+      .KeepSnapshot("another", kept);
+  table = Publish(back.Stage(table));
+  for (const char* name : {"amend_before_1", "another"}) {
+    const SnapshotRef& tag = table.metadata.refs().at(name);
+    EXPECT_EQ(tag.snapshot_id, kept);
+    EXPECT_TRUE(tag.is_tag);
+    EXPECT_FALSE(tag.max_ref_age_ms.has_value());
+  }
+  SnapshotUpdate lost(env_);
+  lost.KeepSnapshot("third", 12345);
+  EXPECT_EQ(lost.Stage(table).error().code(), StatusCode::kNotFound);
+}
+
 TEST_F(UpdateTest, FilesThatAreLiveAlreadyStayWhenTheirPartitionIsReplacedByThem) {
   LoadedTable table = Create({1, 2});
   SnapshotUpdate append(env_);
