@@ -22,7 +22,7 @@ using Row = std::vector<Value>;
 
 constexpr int kColumns = 5;
 
-Schema TestSchema() {
+Schema MakeSchema() {
   const char* kTypes[kColumns] = {"long", "timestamp", "string", "double",
                                   "decimal(9, 2)"};
   Schema schema;
@@ -33,6 +33,11 @@ Schema TestSchema() {
                              .type = ParsePrimitive(kTypes[i]).value()});
   }
   return schema;
+}
+
+const Schema& TestSchema() {
+  static const Schema kSchema = MakeSchema();
+  return kSchema;
 }
 
 std::vector<PartitionSpec> TestSpecs() {
@@ -387,7 +392,7 @@ class Generator {
 
 /// Metrics of rows as a careful writer makes them; now and then one is left out.
 void Measure(const std::vector<Row>& rows, Generator& random, DataFile& file) {
-  Schema schema = TestSchema();
+  const Schema& schema = TestSchema();
   for (std::size_t i = 0; i < kColumns; ++i) {
     int id = static_cast<int>(i) + 1;
     const Type& type = schema.fields[i].type;
@@ -467,17 +472,15 @@ TEST_F(TableTest, PrunedScanEqualsFilteredScan) {
   std::map<std::string, std::vector<Row>> rows_of;
   std::vector<ManifestFile> manifests;
   for (const PartitionSpec& spec : TestSpecs()) {
-    for (int m = 0; m < 2; ++m) {
-      std::vector<DataFile> files;
-      for (int f = 0; f < 8; ++f) {
-        std::vector<Row> rows = random.MakeRows(spec);
-        files.push_back(File(spec.id, TupleOf(spec, rows[0])));
-        files.back().record_count = static_cast<int>(rows.size());
-        Measure(rows, random, files.back());
-        rows_of[files.back().path] = std::move(rows);
-      }
-      manifests.push_back(Added(2, spec.id, std::move(files)));
+    std::vector<DataFile> files;
+    for (int f = 0; f < 12; ++f) {
+      std::vector<Row> rows = random.MakeRows(spec);
+      files.push_back(File(spec.id, TupleOf(spec, rows[0])));
+      files.back().record_count = static_cast<int>(rows.size());
+      Measure(rows, random, files.back());
+      rows_of[files.back().path] = std::move(rows);
     }
+    manifests.push_back(Added(2, spec.id, std::move(files)));
   }
   Snapshot snapshot = MakeSnapshot(2, manifests);
   ASSERT_EQ(Paths(snapshot).size(), rows_of.size());
