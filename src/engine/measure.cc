@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "engine/partition_columns.h"
 #include "engine/sql_text.h"
 #include "fmt/format.h"
 #include "table/data_files.h"
@@ -17,16 +18,11 @@ constexpr std::int64_t kSampleRows = 3;
 
 std::string LocalPath(const iceberg::DataFile& file) { return file.path.substr(7); }
 
-std::int64_t IntOr(const duck::Value& value, std::int64_t otherwise) {
-  const auto* number = std::get_if<std::int64_t>(&value);
-  return number == nullptr ? otherwise : *number;
-}
-
 std::uint64_t Unsigned(const duck::Value& value) {
   if (const auto* huge = std::get_if<duck::HugeInt>(&value)) {
     return static_cast<std::uint64_t>(huge->number);
   }
-  return static_cast<std::uint64_t>(IntOr(value, 0));
+  return static_cast<std::uint64_t>(CountOf(value));
 }
 
 /// The columns of the measuring query after `filename`, in this order.
@@ -49,17 +45,6 @@ std::string MeasureColumns(const TaskSpec& spec) {
   return sql;
 }
 
-partition::Value PointValue(const Dimension& dimension, const duck::Value& value) {
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag;
-  if (const auto* date = std::get_if<duck::Date>(&value)) {
-    return std::int64_t{date->days};
-  }
-  if (const auto* time = std::get_if<duck::Timestamp>(&value)) return time->micros;
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  if (dimension.kind == Dimension::Kind::kBucket) return IntOr(value, 0);
-  return IntOr(value, 0);
-}
-
 /// Reads the values of one row from left to right.
 class RowReader {
  public:
@@ -74,7 +59,7 @@ class RowReader {
 /// count, min, max of one dimension: all rows NULL, or all the same value.
 Status ReadDimension(const Dimension& dimension, std::int64_t rows, RowReader& reader,
                      partition::Partition* point) {
-  std::int64_t count = IntOr(reader.Next(), 0);
+  std::int64_t count = CountOf(reader.Next());
   const duck::Value& low = reader.Next();
   const duck::Value& high = reader.Next();
   if ((count != 0 && count != rows) || !(low == high)) {
@@ -83,9 +68,9 @@ Status ReadDimension(const Dimension& dimension, std::int64_t rows, RowReader& r
   }
   bool null = count == 0;
   if (dimension.kind == Dimension::Kind::kTime) {
-    point->time = null ? std::nullopt : std::optional(IntOr(low, 0));
+    point->time = null ? std::nullopt : std::optional(CountOf(low));
   } else {
-    point->values.push_back(null ? partition::Value() : PointValue(dimension, low));
+    point->values.push_back(null ? partition::Value() : PointValue(low));
   }
   return {};
 }
@@ -93,7 +78,7 @@ Status ReadDimension(const Dimension& dimension, std::int64_t rows, RowReader& r
 Result<MeasuredFile> ReadMeasure(const TaskSpec& spec, const duck::Row& row) {
   MeasuredFile file;
   RowReader reader(row);
-  file.measure.rows = IntOr(reader.Next(), 0);
+  file.measure.rows = CountOf(reader.Next());
   if (const Dimension* time = spec.space.time()) {
     AMEND_FAIL_IF_ERROR(
         ReadDimension(*time, file.measure.rows, reader, &file.measure.partition));
@@ -113,7 +98,7 @@ Result<MeasuredFile> ReadMeasure(const TaskSpec& spec, const duck::Row& row) {
   file.digest = digest(ContentColumns(spec.schema));
   if (spec.old_columns) file.old_columns = digest(*spec.old_columns);
   for (const std::string& column : spec.null_counted) {
-    file.measure.nulls[column] = IntOr(reader.Next(), 0);
+    file.measure.nulls[column] = CountOf(reader.Next());
   }
   return file;
 }
@@ -144,7 +129,7 @@ Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
   AMEND_ASSIGN_OR_RETURN(duck::Rows found, connection.Query(sql));
   for (const duck::Row& row : found.rows) {
     MeasuredFile& file = (*files)[std::get<std::string>(row[0])];
-    file.measure.duplicate_keys = IntOr(row.back(), 0);
+    file.measure.duplicate_keys = CountOf(row.back());
     std::vector<duck::ColumnInfo> columns(found.columns.begin() + 1,
                                           found.columns.end() - 1);
     duck::Row values(row.begin() + 1, row.end() - 1);

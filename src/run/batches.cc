@@ -14,10 +14,8 @@ constexpr std::int64_t kMostPartitions = 1'000'000;
 std::map<Partition, std::int64_t> BytesByPoint(const std::vector<state::SizeRun>& sizes) {
   std::map<Partition, std::int64_t> bytes;
   for (const state::SizeRun& size : sizes) {
-    auto count = size.partitions.Count();
-    if (auto first = size.partitions.First(); count == 1 && first) {
-      bytes[*first] = size.bytes;
-    }
+    auto points = size.partitions.Points(1);
+    if (points && points->size() == 1) bytes[points->front()] = size.bytes;
   }
   return bytes;
 }

@@ -1,0 +1,132 @@
+#include "cli/output.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "fmt/format.h"
+
+namespace amend::cli {
+namespace {
+
+bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
+
+void PrintJson(const Json& json) {
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::fputs((text + "\n").c_str(), stdout);
+}
+
+}  // namespace
+
+int ExitCodeOf(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk:
+      return 0;
+    case StatusCode::kInvalid:
+    case StatusCode::kNotFound:
+    case StatusCode::kUnsupported:
+      return 2;
+    case StatusCode::kRefused:
+      return 3;
+    case StatusCode::kConflict:
+      return 4;
+    case StatusCode::kExhausted:
+    case StatusCode::kTransient:
+      return 5;
+    case StatusCode::kUnknown:
+      return 6;
+    case StatusCode::kDamaged:
+    case StatusCode::kInternal:
+      return 1;
+  }
+  return 1;
+}
+
+Json ErrorToJson(const Status& status) {
+  Json error = Json::object();
+  error["code"] = CodeName(status.code());
+  error["message"] = status.message();
+  const Place& place = status.place();
+  auto add = [&error](const char* name, const std::string& text) {
+    if (!text.empty()) error[name] = text;
+  };
+  add("hint", status.hint());
+  add("file", place.file);
+  if (place.line) error["line"] = *place.line;
+  add("table", place.table);
+  add("partition", place.partition);
+  add("column", place.column);
+  add("value", place.value);
+  Json json = Json::object();
+  json["error"] = std::move(error);
+  return json;
+}
+
+int Print(const Command& command, const Answer& answer) {
+  if (command.json) {
+    PrintJson(answer.json);
+  } else {
+    std::fputs(answer.text.c_str(), stdout);
+  }
+  return answer.exit_code;
+}
+
+int Fail(const Command& command, const Status& status) {
+  std::fputs(("amend: " + status.ToString() + "\n").c_str(), stderr);
+  if (command.json) PrintJson(ErrorToJson(status));
+  return ExitCodeOf(status.code());
+}
+
+Progress ProgressOn(bool json) {
+  constexpr std::size_t kBar = 30;
+  bool terminal = IsTerminal(STDERR_FILENO) && !json;
+  auto last = std::make_shared<std::string>();
+  return [terminal, last](const run::RunProgress& progress) {
+    if (terminal) {
+      std::size_t filled =
+          progress.tasks == 0 ? kBar : kBar * progress.ended / progress.tasks;
+      std::string line =
+          fmt::format("\r[{:<{}}] {}/{} tasks  {:<24}", std::string(filled, '#'), kBar,
+                      progress.ended, progress.tasks, progress.model);
+      if (progress.ended == progress.tasks) line += "\n";
+      std::fputs(line.c_str(), stderr);
+      return;
+    }
+    if (*last == progress.model && progress.ended != progress.tasks) return;
+    *last = progress.model;
+    std::fputs(
+        fmt::format("{}/{} tasks, {}\n", progress.ended, progress.tasks, progress.model)
+            .c_str(),
+        stderr);
+  };
+}
+
+Result<std::string> Ask(const std::string& question) {
+  if (!IsTerminal(STDIN_FILENO)) {
+    return amend::Fail(Invalid("a reason is needed")
+                           .Hint("Give it on the command line: --reason TEXT."));
+  }
+  std::fputs(question.c_str(), stderr);
+  std::string line;
+  std::getline(std::cin, line);
+  return line;
+}
+
+bool Confirm(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  auto answer = Ask("Go on? Type yes: ");
+  return answer && *answer == "yes";
+}
+
+std::string AbsoluteFolder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::path path = folder.empty() ? "." : folder;
+  std::filesystem::path absolute = std::filesystem::weakly_canonical(path, error);
+  if (error) absolute = std::filesystem::absolute(path, error);
+  return absolute.string();
+}
+
+}  // namespace amend::cli
