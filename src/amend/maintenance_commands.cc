@@ -190,16 +190,16 @@ Result<Answer> Amend::Release(const std::string& name,
     wanted = wanted.Union(set);
   }
   PartitionSet ended(space.shape());
-  AMEND_FAIL_IF_ERROR(
-      workspace_->InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
-        AMEND_ASSIGN_OR_RETURN(std::vector<ledger::StoredHold> holds,
-                               workspace_->ledger().ActiveHolds(tx));
-        for (const ledger::StoredHold& hold : holds) {
-          if (hold.table != model->model.name) continue;
-          AMEND_RETURN_IF_ERROR(EndPart(*workspace_, tx, hold, wanted, reason, &ended));
-        }
-        return amend::Status();
-      }));
+  auto end_holds = [&](db::Transaction& tx) {
+    AMEND_ASSIGN_OR_RETURN(std::vector<ledger::StoredHold> holds,
+                           workspace_->ledger().ActiveHolds(tx));
+    for (const ledger::StoredHold& hold : holds) {
+      if (hold.table != model->model.name) continue;
+      AMEND_RETURN_IF_ERROR(EndPart(*workspace_, tx, hold, wanted, reason, &ended));
+    }
+    return amend::Status();
+  };
+  AMEND_FAIL_IF_ERROR(workspace_->InTransaction(db::TransactionMode::kWrite, end_holds));
   Answer answer;
   answer.json["model"] = model->model.name;
   answer.json["released"] = RangesToJson(space, ended);

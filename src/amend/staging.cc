@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "check/judge.h"
 #include "table/types.h"
 
 namespace amend {
@@ -94,10 +93,6 @@ Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& g
   return {};
 }
 
-std::vector<state::Verdict> JudgeTask(const lineage::Model& model,
-                                      const run::RunTable& table,
-                                      const engine::TaskResult& result);
-
 Status RegisterFolders(Workspace& workspace, const run::RunWorld& world,
                        const std::string& run) {
   return workspace.InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
@@ -144,7 +139,7 @@ Result<run::RunOutcome> RunStaging(Workspace& workspace, const run::RunWorld& wo
   if (!options.only_finished) {
     AMEND_FAIL_IF_ERROR(RegisterFolders(workspace, world, run.run));
   }
-  return run::RunPlan(workspace.env(), world, run, JudgeTask, options.observe, {});
+  return run::RunPlan(workspace.env(), world, run, options.observe, {});
 }
 
 }  // namespace amend

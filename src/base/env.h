@@ -99,6 +99,12 @@ class Env {
   virtual std::string UserName() = 0;
 };
 
+/// Whether an open descriptor is a terminal.
+bool IsTerminal(int descriptor);
+
+/// `path` absolute and without dots; links are followed as far as the path exists.
+std::string AbsolutePath(const std::string& path);
+
 /// Makes a set of finished files durable: each file, then each of their folders once, and
 /// the folders above up to `root`, so that no name can be lost.
 Status SyncAll(Env& env, const std::vector<std::string>& paths, const std::string& root);

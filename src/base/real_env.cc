@@ -294,6 +294,15 @@ Env& Env::Real() {
   return env;
 }
 
+bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
+
+std::string AbsolutePath(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path absolute = std::filesystem::weakly_canonical(path, error);
+  if (error) absolute = std::filesystem::absolute(path, error);
+  return absolute.string();
+}
+
 std::string Env::NewUuid() {
   std::uint64_t high = Random64();
   std::uint64_t low = Random64();

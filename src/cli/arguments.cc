@@ -170,7 +170,7 @@ Parsed Parse(int argc, char** argv, Command* command, std::string* text) {
 }
 
 Result<Answer> Execute(Env& env, const Command& command) {
-  std::string folder = AbsoluteFolder(command.folder);
+  std::string folder = AbsolutePath(command.folder.empty() ? "." : command.folder);
   if (command.name == "init") {
     std::string name =
         command.id.empty() ? folder.substr(folder.rfind('/') + 1) : command.id;

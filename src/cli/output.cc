@@ -1,18 +1,18 @@
 #include "cli/output.h"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
+#include "base/env.h"
 #include "fmt/format.h"
 
 namespace amend::cli {
 namespace {
 
-bool IsTerminal(int descriptor) { return isatty(descriptor) == 1; }
+constexpr std::size_t kBar = 30;  // columns of the progress bar
+constexpr int kStandardInput = 0;
+constexpr int kStandardError = 2;
 
 void PrintJson(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -81,8 +81,7 @@ int Fail(const Command& command, const Status& status) {
 }
 
 Progress ProgressOn(bool json) {
-  constexpr std::size_t kBar = 30;
-  bool terminal = IsTerminal(STDERR_FILENO) && !json;
+  bool terminal = IsTerminal(kStandardError) && !json;
   auto last = std::make_shared<std::string>();
   return [terminal, last](const run::RunProgress& progress) {
     if (terminal) {
@@ -105,7 +104,7 @@ Progress ProgressOn(bool json) {
 }
 
 Result<std::string> Ask(const std::string& question) {
-  if (!IsTerminal(STDIN_FILENO)) {
+  if (!IsTerminal(kStandardInput)) {
     return amend::Fail(Invalid("a reason is needed")
                            .Hint("Give it on the command line: --reason TEXT."));
   }
@@ -119,14 +118,6 @@ bool Confirm(const std::string& text) {
   std::fputs(text.c_str(), stderr);
   auto answer = Ask("Go on? Type yes: ");
   return answer && *answer == "yes";
-}
-
-std::string AbsoluteFolder(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::path path = folder.empty() ? "." : folder;
-  std::filesystem::path absolute = std::filesystem::weakly_canonical(path, error);
-  if (error) absolute = std::filesystem::absolute(path, error);
-  return absolute.string();
 }
 
 }  // namespace amend::cli

@@ -25,7 +25,4 @@ Progress ProgressOn(bool json);
 Result<std::string> Ask(const std::string& question);
 bool Confirm(const std::string& text);
 
-/// `folder` made absolute; the working folder where empty.
-std::string AbsoluteFolder(const std::string& folder);
-
 }  // namespace amend::cli

@@ -203,6 +203,14 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
     result.write_set.files.push_back(
         ToStagedFile(files[i], file.measure.partition,
                      static_cast<int>(result.write_set.files.size())));
+    bool first = std::none_of(
+        result.measures.begin(), result.measures.end(),
+        [&](const PartitionMeasure& m) { return m.partition == file.measure.partition; });
+    if (!first) {
+      // Keys are counted file by file; a partition in two files would hide a duplicate.
+      return Fail(Internal("a partition was written as two files")
+                      .Partition(spec.space.Format(file.measure.partition)));
+    }
     result.measures.push_back(std::move(file.measure));
   }
   result.write_set.name = spec.name;

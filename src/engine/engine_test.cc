@@ -202,12 +202,15 @@ TEST_F(EngineTest, B46_DuplicateKeysAreFoundNullSafe) {
       "(1, NULL, 3), (2, 5, 4)) t(k, j, v)");
   TaskSpec spec = Spec({}, schema, {in}, schema, "SELECT * FROM src",
                        PartitionSet::All(partition::Shape{}));
-  spec.key = {"k", "j"};
-  spec.null_counted = {"j"};
+  spec.measures.distinct = {{"k", "j"}};
+  spec.measures.nulls = {"j"};
+  spec.measures.accepted["only_one"] = {"k", {"1"}};
   TaskResult result = Run(spec);
   ASSERT_THAT(result.measures, SizeIs(1));
-  EXPECT_EQ(result.measures[0].duplicate_keys, 1);
-  EXPECT_EQ(result.measures[0].duplicate_samples[0]["rows"], 3);
+  const Offenders& twice = result.measures[0].duplicates.at({"k", "j"});
+  EXPECT_EQ(twice.count, 1);
+  EXPECT_EQ(twice.samples[0]["rows"], 3);
+  EXPECT_EQ(result.measures[0].not_accepted.at("only_one").count, 1);
   EXPECT_EQ(result.measures[0].nulls["j"], 3);
 }
 

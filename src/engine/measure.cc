@@ -1,5 +1,6 @@
 #include "engine/measure.h"
 
+#include <functional>
 #include <map>
 
 #include "base/text.h"
@@ -39,7 +40,7 @@ std::string MeasureColumns(const TaskSpec& spec) {
   }
   sql += ", " + DigestSql(ContentColumns(spec.schema));
   if (spec.old_columns) sql += ", " + DigestSql(*spec.old_columns);
-  for (const std::string& column : spec.null_counted) {
+  for (const std::string& column : spec.measures.nulls) {
     sql += fmt::format(", count(*) - count({})", SqlIdentifier(column));
   }
   return sql;
@@ -97,7 +98,7 @@ Result<MeasuredFile> ReadMeasure(const TaskSpec& spec, const duck::Row& row) {
   };
   file.digest = digest(ContentColumns(spec.schema));
   if (spec.old_columns) file.old_columns = digest(*spec.old_columns);
-  for (const std::string& column : spec.null_counted) {
+  for (const std::string& column : spec.measures.nulls) {
     file.measure.nulls[column] = CountOf(reader.Next());
   }
   return file;
@@ -111,29 +112,67 @@ Json RowToJson(const std::vector<duck::ColumnInfo>& columns, const duck::Row& ro
   return object;
 }
 
+/// Rows of a query whose first column is the file and whose last the file's total, as
+/// samples between them.
+Status ReadOffenders(
+    duck::Connection& connection, const std::string& sql,
+    const std::function<Offenders&(const std::string& path)>& offenders_of) {
+  AMEND_ASSIGN_OR_RETURN(duck::Rows found, connection.Query(sql));
+  for (const duck::Row& row : found.rows) {
+    Offenders& offenders = offenders_of(std::get<std::string>(row.front()));
+    offenders.count = CountOf(row.back());
+    std::vector<duck::ColumnInfo> columns(found.columns.begin() + 1,
+                                          found.columns.end() - 1);
+    offenders.samples.push_back(
+        RowToJson(columns, duck::Row(row.begin() + 1, row.end() - 1)));
+  }
+  return {};
+}
+
 /// Keys that more than one row has, counted per file: GROUP BY treats NULLs as equal.
 Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
                        const std::vector<std::string>& paths,
                        std::map<std::string, MeasuredFile>* files) {
-  if (spec.key.empty()) return {};
-  std::vector<std::string> key;
-  for (const std::string& column : spec.key) key.push_back(SqlIdentifier(column));
-  std::string groups = fmt::format(
-      "SELECT filename, {0}, count(*) AS rows FROM ({1}) GROUP BY ALL HAVING count(*) > "
-      "1",
-      Join(key, ", "), ScanWithFilenameSql(spec.schema, paths));
-  std::string sql = fmt::format(
-      "SELECT *, count(*) OVER (PARTITION BY filename) AS duplicates FROM ({}) "
-      "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
-      groups, Join(key, ", "), kSampleRows);
-  AMEND_ASSIGN_OR_RETURN(duck::Rows found, connection.Query(sql));
-  for (const duck::Row& row : found.rows) {
-    MeasuredFile& file = (*files)[std::get<std::string>(row[0])];
-    file.measure.duplicate_keys = CountOf(row.back());
-    std::vector<duck::ColumnInfo> columns(found.columns.begin() + 1,
-                                          found.columns.end() - 1);
-    duck::Row values(row.begin() + 1, row.end() - 1);
-    file.measure.duplicate_samples.push_back(RowToJson(columns, values));
+  for (const std::vector<std::string>& tuple : spec.measures.distinct) {
+    for (auto& [path, file] : *files) file.measure.duplicates[tuple] = {};
+    std::vector<std::string> key;
+    for (const std::string& column : tuple) key.push_back(SqlIdentifier(column));
+    std::string groups = fmt::format(
+        "SELECT filename, {0}, count(*) AS rows FROM ({1}) GROUP BY ALL HAVING count(*) "
+        "> 1",
+        Join(key, ", "), ScanWithFilenameSql(spec.schema, paths));
+    std::string sql = fmt::format(
+        "SELECT *, count(*) OVER (PARTITION BY filename) AS amend_total FROM ({}) "
+        "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
+        groups, Join(key, ", "), kSampleRows);
+    AMEND_RETURN_IF_ERROR(
+        ReadOffenders(connection, sql, [&](const std::string& path) -> Offenders& {
+          return (*files)[path].measure.duplicates[tuple];
+        }));
+  }
+  return {};
+}
+
+Status CountNotAccepted(duck::Connection& connection, const TaskSpec& spec,
+                        const std::vector<std::string>& paths,
+                        std::map<std::string, MeasuredFile>* files) {
+  for (const auto& [name, accepted] : spec.measures.accepted) {
+    for (auto& [path, file] : *files) file.measure.not_accepted[name] = {};
+    std::string column = SqlIdentifier(accepted.column);
+    std::vector<std::string> values;
+    for (const std::string& value : accepted.values) values.push_back(SqlLiteral(value));
+    std::string misfits = fmt::format(
+        "SELECT filename, {0}::VARCHAR AS {0}, count(*) AS rows FROM ({1}) WHERE {0} IS "
+        "NOT NULL AND NOT list_contains([{2}]::VARCHAR[], {0}::VARCHAR) GROUP BY ALL",
+        column, ScanWithFilenameSql(spec.schema, paths), Join(values, ", "));
+    std::string sql = fmt::format(
+        "SELECT *, sum(rows) OVER (PARTITION BY filename) AS amend_total FROM ({}) "
+        "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
+        misfits, column, kSampleRows);
+    AMEND_RETURN_IF_ERROR(ReadOffenders(
+        connection, sql, [&, &kind = name](const std::string& path) -> Offenders& {
+          return (*files)[path].measure.not_accepted[kind];
+        }));
   }
   return {};
 }
@@ -171,6 +210,7 @@ Result<std::vector<MeasuredFile>> MeasureFiles(
     by_path.emplace(std::get<std::string>(row[0]), std::move(file));
   }
   AMEND_FAIL_IF_ERROR(CountDuplicates(connection, spec, paths, &by_path));
+  AMEND_FAIL_IF_ERROR(CountNotAccepted(connection, spec, paths, &by_path));
   AMEND_FAIL_IF_ERROR(SampleStrays(connection, spec, &by_path));
 
   std::vector<MeasuredFile> measured;

@@ -24,6 +24,19 @@ struct TaskInput {
       false;  ///< `_amend_file`, `_amend_row` are named by the SQL
 };
 
+/// Values that a column may hold, NULL aside.
+struct AcceptedValues {
+  std::string column;
+  std::vector<std::string> values;  ///< as text
+};
+
+/// What to measure of each staged partition besides rows and digests.
+struct MeasureSpec {
+  std::vector<std::string> nulls;                  ///< columns
+  std::vector<std::vector<std::string>> distinct;  ///< column tuples, compared null-safe
+  std::map<std::string, AcceptedValues> accepted;  ///< by any name
+};
+
 /// Everything that one task needs, as values: what to run, on which files, where to
 /// write. Two equal specs give equal rows; `name` says so.
 struct TaskSpec {
@@ -43,8 +56,7 @@ struct TaskSpec {
   iceberg::Schema schema;  ///< of the output, with ids
   /// Columns of the published schema, where it had fewer: digests over both are taken.
   std::optional<std::vector<std::string>> old_columns;
-  std::vector<std::string> key;           ///< for the duplicate count; may be empty
-  std::vector<std::string> null_counted;  ///< columns whose NULLs are counted
+  MeasureSpec measures;
   /// Sort (spilling where needed) so that one file at a time is open: for streams over
   /// more partitions than a batch has, whose writers would not fit the memory.
   bool sort_by_partition = false;
@@ -59,13 +71,19 @@ struct Stray {
   std::vector<Json> samples;  ///< a few rows
 };
 
+/// How many offend, and a few of them.
+struct Offenders {
+  std::int64_t count = 0;
+  std::vector<Json> samples;
+};
+
 /// What was measured of one staged partition, from the files as written.
 struct PartitionMeasure {
   partition::Partition partition;
   std::int64_t rows = 0;
-  std::map<std::string, std::int64_t> nulls;  ///< of null_counted columns
-  std::int64_t duplicate_keys = 0;  ///< keys that more than one row has, null-safe
-  std::vector<Json> duplicate_samples;
+  std::map<std::string, std::int64_t> nulls;                 ///< by column
+  std::map<std::vector<std::string>, Offenders> duplicates;  ///< keys, by column tuple
+  std::map<std::string, Offenders> not_accepted;             ///< rows, by name
 };
 
 struct TaskResult {

@@ -82,7 +82,6 @@ Result<StagedLanding> StageFile(Env& env, engine::Engine& engine,
   spec.asked = partition::PartitionSet::All(source.space);
   spec.tolerated = spec.asked;
   spec.schema = schema;
-  spec.key = {};
   spec.sort_by_partition = info.size > kSortedAboveBytes;
   spec.folder = folder;
   spec.file_prefix = prefix;

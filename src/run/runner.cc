@@ -2,25 +2,54 @@
 
 #include <algorithm>
 
+#include "check/judge.h"
 #include "fmt/format.h"
 #include "run/workers.h"
+#include "table/types.h"
 
 namespace amend::run {
 namespace {
 
 using partition::PartitionSet;
 
+/// What the engine measured, as the checks want it.
+check::Measures MeasuresOf(const RunTable& table, const engine::TaskResult& result) {
+  check::Measures measures;
+  for (const engine::PartitionMeasure& taken : result.measures) {
+    check::PartitionMeasures partition;
+    partition.partition = taken.partition;
+    partition.rows = taken.rows;
+    partition.nulls = taken.nulls;
+    for (const auto& [tuple, offenders] : taken.duplicates) {
+      partition.duplicates[tuple] = {offenders.count, offenders.samples};
+    }
+    for (const auto& [name, offenders] : taken.not_accepted) {
+      partition.not_accepted[name] = {offenders.count, offenders.samples};
+    }
+    measures.partitions.push_back(std::move(partition));
+  }
+  for (const engine::Stray& stray : result.strays) {
+    measures.out_of_plan.push_back({stray.partition, stray.rows, stray.samples});
+  }
+  measures.columns = table::ColumnsOf(table.schema);
+  return measures;
+}
+
+check::PublishedRows RowsPublished(const RunTable& table) {
+  check::PublishedRows rows;
+  for (const auto& [point, digest] : table.published) rows[point] = digest.rows;
+  return rows;
+}
+
 /// The scheduler of one run. It owns the grid and is its only thread; workers are told
 /// specs and tell results.
 class Scheduler {
  public:
-  Scheduler(Env& env, const RunWorld& world, const RunOptions& options,
-            const Judge& judge, TaskGrid grid, Journal journal,
-            std::map<std::string, StagedRecord> finished)
+  Scheduler(Env& env, const RunWorld& world, const RunOptions& options, TaskGrid grid,
+            Journal journal, std::map<std::string, StagedRecord> finished)
       : env_(env),
         world_(world),
         options_(options),
-        judge_(judge),
         grid_(std::move(grid)),
         journal_(std::move(journal)),
         finished_(std::move(finished)),
@@ -49,7 +78,6 @@ class Scheduler {
   Env& env_;
   const RunWorld& world_;
   const RunOptions& options_;
-  const Judge& judge_;
   TaskGrid grid_;
   Journal journal_;
   std::map<std::string, StagedRecord> finished_;
@@ -125,7 +153,8 @@ Status Scheduler::FinishStaged(std::size_t id, engine::TaskResult result) {
   const Task& task = grid_.task(id);
   const lineage::BoundModelEntry* model = world_.lineage.FindModel(task.model);
   const RunTable& table = world_.tables.at(task.model);
-  verdicts_[id] = judge_(model->model, table, result);
+  verdicts_[id] = check::Judge(model->model, result.write_set, MeasuresOf(table, result),
+                               RowsPublished(table));
   StagedRecord record{std::move(result.write_set), verdicts_[id], options_.run};
   AMEND_RETURN_IF_ERROR(journal_.Staged(record));
   outputs_[id] = OutputOf(table, std::move(record.write_set));
@@ -245,7 +274,6 @@ std::string_view RunStateName(RunState state) {
 }
 
 Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& options,
-                           const Judge& judge,
                            const std::function<void(const RunProgress&)>& observe,
                            const std::function<bool()>& stop) {
   std::int64_t start = env.SteadyMicros();
@@ -259,9 +287,8 @@ Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& op
   }
   AMEND_ASSIGN(auto finished, FinishedWriteSets(env, options.journal_folder));
   AMEND_ASSIGN(Journal journal, Journal::Open(env, options.journal_folder, options.run));
-  Scheduler scheduler(env, world, options, judge,
-                      TaskGrid(world.lineage, world.plan, batches), std::move(journal),
-                      std::move(finished));
+  Scheduler scheduler(env, world, options, TaskGrid(world.lineage, world.plan, batches),
+                      std::move(journal), std::move(finished));
   Status ran = scheduler.Run(observe, stop);
   if (!ran.ok() && ran.code() != StatusCode::kExhausted) return Fail(ran);
   RunOutcome outcome = scheduler.Outcome();

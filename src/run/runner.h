@@ -61,19 +61,13 @@ struct RunOutcome {
   Status failure;               ///< of the first task that failed
 };
 
-/// Asks a finished task's questions. Pure and quick: the scheduler's thread calls it.
-using Judge = std::function<std::vector<state::Verdict>(
-    const lineage::Model& model, const RunTable& table,
-    const engine::TaskResult& result)>;
-
-/// Runs a plan: hands ready tasks to workers, keeps their results in the journal, reuses
+/// Runs a plan: hands ready tasks to workers, judges and keeps their results, reuses
 /// what any earlier run finished under the same name, cuts off what turned out unneeded.
 /// Killed at any instruction, the same call continues.
 ///
 /// `stop` is asked between completions; when it turns true, running tasks are interrupted
 /// and the run ends as kFailed with Exhausted, resumable.
 Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& options,
-                           const Judge& judge,
                            const std::function<void(const RunProgress&)>& observe,
                            const std::function<bool()>& stop);
 

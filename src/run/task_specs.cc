@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "check/checks.h"
 #include "engine/sql_text.h"
 #include "iceberg/location.h"
 #include "lineage/extent.h"
@@ -28,6 +29,18 @@ PartitionSet OwnCause(const state::ModelPlan& plan) {
 bool NamesLandingColumns(const std::string& sql) {
   return sql.find(lineage::kFileColumn) != std::string::npos ||
          sql.find(lineage::kRowColumn) != std::string::npos;
+}
+
+/// What the model's checks need to be answered.
+engine::MeasureSpec MeasuresOf(const lineage::Model& model) {
+  check::Needed needed = check::MeasuresFor(check::QuestionsOf(model));
+  engine::MeasureSpec spec;
+  spec.nulls = std::move(needed.null_counts);
+  spec.distinct = std::move(needed.distinct);
+  for (const auto& [name, accepted] : needed.accepted) {
+    spec.accepted[name] = {accepted.column, accepted.values};
+  }
+  return spec;
 }
 
 /// The name covers everything that decides the rows. Files are immutable, so a path names
@@ -109,10 +122,7 @@ Result<engine::TaskSpec> TaskSpecs::Make(const Task& task,
   spec.asked = needed;
   spec.schema = table.schema;
   spec.old_columns = table.old_columns;
-  spec.key = model->model.key;
-  for (const lineage::ColumnContract& contract : model->model.contracts) {
-    if (contract.not_null) spec.null_counted.push_back(contract.name);
-  }
+  spec.measures = MeasuresOf(model->model);
   std::map<std::string, PartitionSet> read;
   for (const lineage::Edge* edge : world_.lineage.InputsOf(task.model)) {
     PartitionSet required = edge->Required(needed);
