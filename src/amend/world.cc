@@ -349,8 +349,8 @@ Result<state::Hold> HoldFromJson(const partition::PartitionSpace& space,
   AMEND_ASSIGN(hold.by, JsonString(stored.hold, "by", "a hold"));
   AMEND_ASSIGN(hold.reason, JsonString(stored.hold, "reason", "a hold"));
   AMEND_ASSIGN(hold.definition, JsonString(stored.hold, "definition", "a hold"));
-  for (const auto& [table, version] :
-       stored.hold.value("input_versions", Json::object()).items()) {
+  Json versions = stored.hold.value("input_versions", Json::object());
+  for (const auto& [table, version] : versions.items()) {
     hold.input_versions[table] = version.get<Version>();
   }
   return hold;
