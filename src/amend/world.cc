@@ -232,7 +232,11 @@ Result<lineage::CodeChange> Gatherer::CompareWith(const std::string& id,
       }));
   if (!stored) return rows;
   ledger::StoredDefinition now = StoreDefinition(w_.lineage(), entry);
-  if (stored->definition["settings"] != now.definition["settings"]) return rows;
+  // Canonical: the order of members is lost in the store and means nothing.
+  if (CanonicalJson(stored->definition["settings"]) !=
+      CanonicalJson(now.definition["settings"])) {
+    return rows;
+  }
   std::vector<sql::InputTable> inputs;
   for (const auto& [name, columns] : stored->definition["inputs"].items()) {
     sql::InputTable input;
