@@ -52,18 +52,18 @@ Status Refusal(const Statement& statement, const Json& error,
   if (type == "internal" || type == "fatal") {
     return At(statement, std::nullopt, Internal("the engine cannot bind it: " + message));
   }
-  Status status = Invalid(message);
+  std::string hint;
   std::vector<std::string> candidates = Split(TextOf(error, "candidates"), ',');
   candidates.insert(candidates.end(), known_names.begin(), known_names.end());
   std::string name = TextOf(error, "name");
   if (auto nearest = NearestName(name, candidates); nearest && !name.empty()) {
-    status = std::move(status).Hint("did you mean " + *nearest + "?");
+    hint = "did you mean " + *nearest + "?";
   } else if (TextOf(error, "error_subtype") == "COLUMN_NOT_FOUND") {
-    status = std::move(status).Hint("there are: " + Join(known_names, ", "));
+    hint = "there are: " + Join(known_names, ", ");
   }
   std::optional<std::int64_t> at;
   if (auto position = ParseInt(TextOf(error, "position"))) at = *position;
-  return At(statement, at, std::move(status));
+  return At(statement, at, Invalid(message).Hint(hint));
 }
 
 const InputTable* FindTable(const std::vector<InputTable>& tables,
@@ -252,7 +252,7 @@ Result<Syntax> Binder::Impl::Parse(const Statement& statement) {
     }
     return Fail(Refusal(statement, tree, {}));
   }
-  const Json statements = tree.value("statements", Json::array());
+  const Json& statements = tree["statements"];
   if (statements.size() != 1) {
     return Fail(At(
         statement, std::nullopt,
@@ -279,7 +279,7 @@ Result<BoundStatement> Binder::Impl::PlanOf(const Statement& statement,
   AMEND_ASSIGN(Json answer,
                Ask("json_serialize_plan($1::VARCHAR, optimize := false)", statement));
   if (answer.value("error", true)) return Fail(Refusal(statement, answer, names));
-  const Json plans = answer.value("plans", Json::array());
+  const Json& plans = answer["plans"];
   if (plans.size() != 1) return Fail(Internal("the engine made no plan, or several"));
   BoundStatement bound;
   AMEND_ASSIGN(bound.root, ParsePlan(plans[0]));

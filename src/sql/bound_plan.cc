@@ -186,9 +186,11 @@ Result<Operator> ParseOperator(const Json& json, int* next_id) {
     if (name == "children") continue;
     op.shape[name] = IsOpaque(name) ? WithoutNoise(value) : Hoist(value, &op.expressions);
   }
-  for (const Json& child : json.value("children", Json::array())) {
-    AMEND_ASSIGN(Operator parsed, ParseOperator(child, next_id));
-    op.children.push_back(std::move(parsed));
+  if (auto children = json.find("children"); children != json.end()) {
+    for (const Json& child : *children) {
+      AMEND_ASSIGN(Operator parsed, ParseOperator(child, next_id));
+      op.children.push_back(std::move(parsed));
+    }
   }
   op.arity = ArityOf(op);
   return op;

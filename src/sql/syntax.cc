@@ -62,17 +62,25 @@ class Reader {
 
   /// Each CTE sees the ones before it, and itself only if it is recursive.
   Names WalkCtes(const Json& ctes, Names scope) {
-    for (const Json& entry : ctes.value("map", Json::array())) {
+    auto map = ctes.find("map");
+    if (map == ctes.end()) return scope;
+    for (const Json& entry : *map) {
       std::string name = ToLower(TextOf(entry, "key"));
-      const Json body = entry.value("value", Json::object());
+      auto body = entry.find("value");
+      if (body == entry.end()) continue;
       Names inside = scope;
-      if (body.dump().find("\"RECURSIVE_CTE_NODE\"") != std::string::npos) {
-        inside.insert(name);
-      }
-      Walk(body, inside);
+      if (IsRecursive(*body)) inside.insert(name);
+      Walk(*body, inside);
       scope.insert(name);
     }
     return scope;
+  }
+
+  static bool IsRecursive(const Json& body) {
+    auto query = body.find("query");
+    if (query == body.end() || !query->is_object()) return false;
+    auto node = query->find("node");
+    return node != query->end() && TextOf(*node, "type") == "RECURSIVE_CTE_NODE";
   }
 
   void Object(Status status, const Json& where) {

@@ -5,6 +5,5 @@ output day(d)
 maps t: same day
 maps u: same day
 exists: t
-tight
 ---*/
 SELECT d, k FROM t EXCEPT SELECT d, k FROM u
