@@ -15,31 +15,36 @@ demo=${AMEND_DEMO_DIR:-$root/build/demo}
 figures=$demo/figures
 
 say() { printf '\n== %s\n' "$*"; }
-# run WORDS…: shows an amend command as a person would type it, and runs it.
-run() {
+# typed WORDS…: an amend command as a person would type it.
+typed() {
+  local word
   printf '\n$ amend'
-  printf ' %q' "$@"
-  printf '\n'
-  (cd "$demo" && "$amend" "$@")
+  for word; do
+    if [[ $word == *[!A-Za-z0-9_./=-]* ]]; then printf ' "%s"' "$word"; else printf ' %s' "$word"; fi
+  done
 }
-# keep NAME WORDS…: the same with --json, its object kept as figures/NAME.json.
+run() {
+  typed "$@"
+  echo
+  "$amend" "$@"
+}
+# keep NAME WORDS…: runs it with --json; its object is kept as figures/NAME.json.
 keep() {
   local name=$1
   shift
-  printf '\n$ amend'
-  printf ' %q' "$@"
-  printf ' --json > figures/%s.json\n' "$name"
-  (cd "$demo" && "$amend" "$@" --json) >"$figures/$name.json"
+  typed "$@" --json
+  echo " > figures/$name.json"
+  "$amend" "$@" --json >"$figures/$name.json"
 }
 figure() { "$python" "$here/figures.py" "$@"; }
 evaluate() {
   "$python" "$here/evaluate.py" --amend "$amend" --project "$demo" --package "$deps/data" \
-    --extensions "$deps/extensions" --input "$1"
+    --extensions "$deps/extensions" --input "$@"
 }
 # Everything that a no-op may not move: files with their sizes and times, and the pins.
 everything() {
   find "$demo/lake" -type f -printf '%P %s %T@\n' | sort
-  (cd "$demo" && "$amend" pins --json)
+  "$amend" pins --json
 }
 second_backfill_is_a_no_op() {
   local before
@@ -88,6 +93,7 @@ backfill a 'worst delay of a route and day' daily_route=182
 evaluate faulty
 second_backfill_is_a_no_op again-a
 
+"$amend" pins --json >"$figures/pins-before-b.json"
 say 'B: delays from DEN were 7 minutes too high from 5 to 18 March and rows came twice'
 run land flights inputs/flights_corrected.parquet --replace-partitions
 backfill b 'DEN delays were 7 min off' stg_flights=14 daily_route=14 daily_airport=14 \
@@ -98,7 +104,7 @@ second_backfill_is_a_no_op again-b
 say 'B is taken back in one step; A stays'
 keep rollback rollback "$(figure number "$figures/publish-b.json")"
 figure published "$figures/rollback.json"
-evaluate faulty
+evaluate faulty --same-as "$figures/pins-before-b.json"
 run plan
 keep plan-held plan
 figure held "$figures/plan-held.json" 64
@@ -107,9 +113,8 @@ second_backfill_is_a_no_op again-held
 say 'What the work took, against building everything'
 figure shares "$figures/stage-full.json" A="$figures/stage-a.json" B="$figures/stage-b.json"
 
-say "The project is in ${demo#"$root"/}. Try there (program: ${amend#"$root"/})"
-cat <<'END'
-  amend status
-  amend why route_7d 2001-03-20
-  amend query "SELECT origin, sum(flights) FROM daily_route GROUP BY origin ORDER BY 2 DESC LIMIT 5"
-END
+say "The project is in ${demo#"$root"/}. Three commands to try"
+try="${amend#"$root"/} -C ${demo#"$root"/}"
+echo "  $try status"
+echo "  $try why route_7d 2001-03-20"
+echo "  $try query \"SELECT origin, sum(flights) AS n FROM daily_route GROUP BY origin ORDER BY n DESC LIMIT 5\""

@@ -2,13 +2,15 @@
 """Says whether Amend's tables are what the models' SQL gives, without asking Amend.
 
     evaluate.py --amend PROGRAM --project DIR --package DIR --input faulty|corrected
+                [--same-as PINS]
 
 Evaluates the project's models in plain DuckDB, in the order they read each other, over the
 package's own files (flights-3m.parquet, airports.csv) with the story's faults put in
 (`faulty`) or not (`corrected`). Of Amend it uses one thing, `amend pins --json`: where each
 table's Iceberg metadata lies. It reads the tables through DuckDB's iceberg extension and
 prints for each model the rows that only one side has (EXCEPT ALL both ways). Doubles count
-as equal within 1e-9 relative. Exits 1 where any row differs.
+as equal within 1e-9 relative. With --same-as, the object of an earlier `amend pins --json`,
+each table must also hold exactly the rows that it held then. Exits 1 where any row differs.
 """
 
 import argparse
@@ -74,7 +76,7 @@ def columns_of(engine, relation):
     return [(row[0], row[1]) for row in engine.execute(f"DESCRIBE {relation}").fetchall()]
 
 
-def compare(engine, expected, actual):
+def compare(engine, expected, actual, exact=False):
     """(rows only in expected, rows only in actual), or a sentence on unlike columns."""
     columns = columns_of(engine, expected)
     if columns != columns_of(engine, actual):
@@ -83,7 +85,7 @@ def compare(engine, expected, actual):
                    f"FROM (FROM {expected} EXCEPT ALL FROM {actual})")
     engine.execute(f"CREATE OR REPLACE TEMP TABLE surplus AS "
                    f"FROM (FROM {actual} EXCEPT ALL FROM {expected})")
-    close = count_close_pairs(engine, columns)
+    close = 0 if exact else count_close_pairs(engine, columns)
     count = "SELECT count(*) FROM "
     return tuple(engine.execute(count + side).fetchone()[0] - close
                  for side in ("lacking", "surplus"))
@@ -108,12 +110,42 @@ def count_close_pairs(engine, columns):
                           f"ON {alike} WHERE {near}").fetchone()[0]
 
 
-def pinned_tables(program, project):
-    """{table: location of its metadata}, as `amend pins` says."""
-    pins = subprocess.run([program, "-C", project, "pins", "--json"], check=True,
-                          stdout=subprocess.PIPE)
+def locations(pins):
+    """{table: location of its metadata} of the object that `amend pins --json` prints."""
     return {name.split(".")[-1]: pin["metadata_location"]
-            for name, pin in json.loads(pins.stdout)["tables"].items()}
+            for name, pin in json.loads(pins)["tables"].items()}
+
+
+def current_pins(program, project):
+    return subprocess.run([program, "-C", project, "pins", "--json"], check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+def view_of(engine, prefix, name, pins):
+    """A view of the table at `pins`, or None where there is none."""
+    if name not in pins:
+        return None
+    engine.execute(f"CREATE OR REPLACE VIEW {prefix}_{name} AS "
+                   f"FROM iceberg_scan({quoted(pins[name])})")
+    return f"{prefix}_{name}"
+
+
+def report(engine, title, pairs, exact=False):
+    """Compares the (name, expected, actual) of `pairs`, prints a line each; how many differ."""
+    print(f"{title:34} {'rows':>10} {'lacking':>9} {'surplus':>9}")
+    wrong = 0
+    for name, expected, actual in pairs:
+        if expected is None or actual is None:
+            result, rows = "no such table", 0
+        else:
+            result = compare(engine, expected, actual, exact)
+            rows = engine.execute(f"SELECT count(*) FROM {expected}").fetchone()[0]
+        said = result if isinstance(result, str) else f"{result[0]:9,} {result[1]:9,}"
+        print(f"{name:34} {rows:10,} {said}")
+        wrong += result != (0, 0)
+    if wrong:
+        print(f"evaluate: {wrong} of {len(pairs)} tables differ")
+    return wrong
 
 
 def main():
@@ -124,29 +156,21 @@ def main():
     parser.add_argument("--extensions", required=True, type=Path,
                         help="folder of DuckDB's extensions avro and iceberg")
     parser.add_argument("--input", required=True, choices=["faulty", "corrected"])
+    parser.add_argument("--same-as", type=Path, metavar="PINS")
     arguments = parser.parse_args()
 
     models = read_models(arguments.project)
-    pins = pinned_tables(arguments.amend, arguments.project)
     engine = open_engine(arguments.extensions)
     evaluate(engine, models, arguments.package, arguments.input)
-    print(f"{'plain DuckDB against Amend':28} {'rows':>10} {'lacking':>9} {'surplus':>9}")
-    wrong = 0
-    for name in models:
-        rows = engine.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
-        if name not in pins:
-            result = "no such table"
-        else:
-            engine.execute(f"CREATE OR REPLACE VIEW amend_{name} AS "
-                           f"FROM iceberg_scan({quoted(pins[name])})")
-            result = compare(engine, name, f"amend_{name}")
-        if isinstance(result, str):
-            print(f"{name:28} {rows:10,} {result}")
-        else:
-            print(f"{name:28} {rows:10,} {result[0]:9,} {result[1]:9,}")
-        wrong += result != (0, 0)
-    if wrong:
-        print(f"evaluate: {wrong} of {len(models)} tables differ")
+    pins = locations(current_pins(arguments.amend, arguments.project))
+    now = {name: view_of(engine, "amend", name, pins) for name in models}
+    wrong = report(engine, "plain DuckDB against Amend",
+                   [(name, name, now[name]) for name in models])
+    if arguments.same_as:
+        then = locations(arguments.same_as.read_text())
+        wrong += report(engine, f"tables at {arguments.same_as.name} against now",
+                        [(name, view_of(engine, "then", name, then), now[name])
+                         for name in models], exact=True)
     return 1 if wrong else 0
 
 

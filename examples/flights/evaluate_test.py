@@ -67,7 +67,7 @@ class Scene:
         table.append(rows)
         self.pins[name] = {"snapshot": 1, "metadata_location": table.metadata_location}
 
-    def run(self, state="faulty"):
+    def run(self, state="faulty", *more):
         program = self.root / "amend"
         program.write_text("#!/bin/sh\n[ \"$3 $4\" = 'pins --json' ] || exit 2\n"
                            f"echo '{json.dumps({'publication': 1, 'tables': self.pins})}'\n")
@@ -75,7 +75,7 @@ class Scene:
         done = subprocess.run(
             [sys.executable, HERE / "evaluate.py", "--amend", program, "--project",
              self.root / "project", "--package", self.root / "package", "--extensions",
-             EXTENSIONS, "--input", state], stdout=subprocess.PIPE, text=True)
+             EXTENSIONS, "--input", state, *more], stdout=subprocess.PIPE, text=True)
         lines = [line.split() for line in done.stdout.splitlines()]
         return done.returncode, {words[0]: words[2:] for words in lines if words[0] in MODELS}
 
@@ -134,8 +134,20 @@ class EvaluateTest(unittest.TestCase):
         self.publish_all(self.changed("SELECT * EXCLUDE (origin) FROM rows"))
         del self.scene.pins["by_route"]
         code, said = self.scene.run()
-        self.assertEqual((code, said["by_route"]), (1, "no such table".split()))
+        self.assertEqual((code, said["by_route"]), (1, ["no", "such", "table"]))
         self.assertEqual(said["days"][:2], ["columns", "differ:"])
+
+    def test_same_as_an_earlier_time_is_exact(self):
+        self.publish_all()
+        earlier = self.scene.root / "earlier.json"
+        earlier.write_text(json.dumps({"tables": self.scene.pins}))
+        self.assertEqual(self.scene.run("faulty", "--same-as", earlier)[0], 0)
+        self.scene.catalog.drop_table("main.days")
+        self.scene.publish("days", self.changed(
+            "SELECT day, origin, destination, late * (1 + 1e-11) AS late FROM rows")(
+                "days", self.scene.expected("days")))
+        self.assertEqual(self.scene.run()[0], 0)
+        self.assertEqual(self.scene.run("faulty", "--same-as", earlier)[0], 1)
 
     def test_faults_of_the_story(self):
         def rows(select):
