@@ -76,10 +76,10 @@ std::string WhyNot(const World& world, const state::Plan& plan, const std::strin
     return name + " is in the plan";
   }
   const Standing standing = SurveyModels(world).at(model);
-  for (const state::HeldPartitions& held : standing.holds) {
-    if (held.partitions.Contains(at)) {
-      return fmt::format("{} is held by {} until {}", name, held.by, held.until);
-    }
+  for (const ActiveHold& active : standing.holds) {
+    if (!active.partitions.Contains(at)) continue;
+    return fmt::format("{} is held by {} until {}", name, active.hold->by,
+                       UntilText(*active.hold));
   }
   if (!standing.known.Contains(at)) return name + " has no rows to be built from";
   if (standing.unfinished.Contains(at))

@@ -20,6 +20,7 @@ using state::ReasonKind;
 struct Work {
   PartitionSet exists;   ///< partitions that can be written
   PartitionSet allowed;  ///< exists, without what is held or open
+  PartitionSet on_hold;  ///< without the holds that planned inputs end
   PartitionSet planned;
   PartitionSet left_open;  ///< would have been planned, but not finished
   std::vector<Reason> because;
@@ -81,6 +82,12 @@ class Planner {
       work.allowed = work.allowed.Difference(standing.unfinished);
     }
     if (Selected(name)) Seed(entry, standing, possible.Difference(built), &work);
+    work.on_hold = HoldsLeft(entry, standing);
+    work.allowed = work.allowed.Union(
+        work.exists.Intersect(standing.on_hold).Difference(work.on_hold));
+    if (plan_.request.partitions.empty()) {
+      work.allowed = work.allowed.Difference(standing.unfinished);
+    }
     Propagate(entry, &work);
     PartitionSet rows = built.Union(work.planned);
     if (table != nullptr) rows = rows.Union(table->live);
@@ -117,6 +124,31 @@ class Planner {
   bool IsNamed(const std::string& model) const {
     const auto& select = plan_.request.select;
     return std::find(select.begin(), select.end(), model) != select.end();
+  }
+
+  /// What stays on hold after planned inputs ended some; the plan lists it.
+  PartitionSet HoldsLeft(const lineage::BoundModelEntry& entry,
+                         const Standing& standing) {
+    PartitionSet left = PartitionSet::Empty(entry.model.space);
+    for (const ActiveHold& active : standing.holds) {
+      PartitionSet held = active.partitions;
+      for (const lineage::Edge* edge : lineage_.InputsOf(entry.model.name)) {
+        auto input = work_.find(edge->from);
+        bool names = active.hold->input_versions.contains(edge->from);
+        if (input == work_.end() || !names) continue;
+        for (const auto& [columns, partitions] : input->second.effects) {
+          for (const lineage::InputRef& ref : edge->refs) {
+            if (Reads(ref, columns))
+              held = held.Difference(ref.mapping.Affected(partitions));
+          }
+        }
+      }
+      if (held.empty()) continue;
+      left = left.Union(held);
+      plan_.held.push_back(
+          {entry.model.name, held, active.hold->by, UntilText(*active.hold)});
+    }
+    return left;
   }
 
   /// Adds what reads changed columns of planned partitions.
@@ -174,7 +206,6 @@ class Planner {
     const Standing& standing = standings_.at(name);
     const Work& work = work_.at(name);
     plan_.classes.emplace(name, standing.counts);
-    for (const state::HeldPartitions& held : standing.holds) plan_.held.push_back(held);
     Warn(entry, standing, work);
     if (work.planned.empty()) {
       ReportSkipped(entry);
@@ -299,7 +330,7 @@ class Planner {
     reached = reached.Intersect(work_.at(entry.model.name).exists);
     if (reached.empty())
       return "none of its partitions reads the planned ones of " + edge.from;
-    if (reached.SubsetOf(standings_.at(entry.model.name).on_hold)) {
+    if (reached.SubsetOf(work_.at(entry.model.name).on_hold)) {
       return "what it reads of " + edge.from + " reaches held partitions only";
     }
     return "what it reads of " + edge.from + " reaches partitions that are not finished";

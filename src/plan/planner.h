@@ -11,7 +11,9 @@ namespace amend::plan {
 /// in order of dependency everything that reads a changed column of a planned partition
 /// (docs/architecture.md, "Versions and staleness"). Held partitions are never planned;
 /// open ones only where partitions were requested. What is missing is planned where an
-/// input has rows or is planned itself.
+/// input has rows or is planned itself. A hold that names versions of its inputs gives
+/// way where planned partitions of one of them reach it: publishing them would end it,
+/// and the next plan would have to go one level further down each time.
 ///
 /// One walk gives decision and explanation: the step that adds partitions writes the
 /// reason, so neither can say what the other does not. Reasons hold all the partitions

@@ -240,34 +240,35 @@ class Surveyor {
     s->findings.push_back({std::move(reason), columns});
   }
 
-  /// A hold is in force under the definition that it names, where no required input
-  /// partition changed since.
   void FindHolds(const lineage::BoundModelEntry& entry, const TableState& table,
                  Standing* s) {
     s->on_hold = PartitionSet::Empty(entry.model.space);
     for (const state::Hold& hold : table.holds) {
-      if (hold.definition != entry.definition) continue;
-      PartitionSet in_force = hold.partitions;
-      for (const lineage::Edge* edge : world_.lineage->InputsOf(entry.model.name)) {
-        auto version = hold.input_versions.find(edge->from);
-        if (version == hold.input_versions.end()) continue;
-        const TableState& input =
-            TableOf(edge->from, world_.lineage->SpaceOf(edge->from));
-        for (const Change& change : input.changes) {
-          if (!change.AppliesTo(version->second)) continue;
-          for (const lineage::InputRef& ref : edge->refs) {
-            if (!Reads(ref, change.columns)) continue;
-            in_force = in_force.Difference(ref.mapping.Affected(change.partitions));
-          }
-        }
-      }
+      if (!hold.definition.empty() && hold.definition != entry.definition) continue;
+      PartitionSet in_force = hold.partitions.Difference(MovedSince(entry, hold));
       if (in_force.empty()) continue;
       s->on_hold = s->on_hold.Union(in_force);
-      s->holds.push_back({entry.model.name, in_force, hold.by,
-                          "an input of theirs changes, the definition changes, or amend "
-                          "release " +
-                              entry.model.name});
+      s->holds.push_back({&hold, std::move(in_force)});
     }
+  }
+
+  /// Partitions that read something that changed beyond the versions of the hold.
+  PartitionSet MovedSince(const lineage::BoundModelEntry& entry,
+                          const state::Hold& hold) {
+    PartitionSet moved = PartitionSet::Empty(entry.model.space);
+    for (const lineage::Edge* edge : world_.lineage->InputsOf(entry.model.name)) {
+      auto version = hold.input_versions.find(edge->from);
+      if (version == hold.input_versions.end()) continue;
+      const TableState& input = TableOf(edge->from, world_.lineage->SpaceOf(edge->from));
+      for (const Change& change : input.changes) {
+        if (!change.AppliesTo(version->second)) continue;
+        for (const lineage::InputRef& ref : edge->refs) {
+          if (!Reads(ref, change.columns)) continue;
+          moved = moved.Union(ref.mapping.Affected(change.partitions));
+        }
+      }
+    }
+    return moved;
   }
 
   /// The first class that applies to each known partition.
@@ -304,6 +305,12 @@ class Surveyor {
 };
 
 }  // namespace
+
+std::string UntilText(const state::Hold& hold) {
+  std::string release = "amend release " + hold.table;
+  if (hold.input_versions.empty()) return release;
+  return "an input of theirs or the definition changes, or " + release;
+}
 
 std::map<std::string, Standing> SurveyModels(const World& world) {
   return Surveyor(world).Run();

@@ -16,6 +16,17 @@ struct Finding {
   ChangedColumns columns;
 };
 
+/// A hold, as far as it is in force: its definition (if it names one) is the one in
+/// force, and of the inputs whose versions it names, no required partition changed since.
+/// A hold that names no inputs, such as closed books, ends by release alone.
+struct ActiveHold {
+  const state::Hold* hold = nullptr;  ///< borrowed from the world
+  partition::PartitionSet partitions;
+};
+
+/// What ends a hold, in words.
+std::string UntilText(const state::Hold& hold);
+
 /// Where the partitions of one model stand: the classes of docs/architecture.md, each
 /// partition in exactly one.
 struct Standing {
@@ -32,8 +43,8 @@ struct Standing {
   std::vector<Finding> findings;     ///< why partitions are stale, in order of detection
   partition::PartitionSet outdated;  ///< stale, whether held or open or not
   partition::PartitionSet on_hold;   ///< under a hold in force
-  partition::PartitionSet unfinished;        ///< periods that end after now, built or not
-  std::vector<state::HeldPartitions> holds;  ///< those in force
+  partition::PartitionSet unfinished;  ///< periods that end after now, built or not
+  std::vector<ActiveHold> holds;
   bool asks_replay = false;  ///< `replay: ask` keeps older partitions until selected
 
   /// Partitions of a class that has no end count where the table has rows.
