@@ -22,12 +22,9 @@ void AddReason(CLI::App* app, Command* command) {
   app->add_option("--ticket", command->plan.ticket, "Its ticket");
 }
 
-/// One subcommand with what all of them take.
 CLI::App* Add(CLI::App& app, Command* command, const std::string& name,
               const std::string& help) {
   CLI::App* sub = app.add_subcommand(name, help);
-  sub->add_flag("--json", command->json, "One JSON object on standard output");
-  sub->add_option("-C", command->folder, "The project's folder");
   sub->callback([command, name] { command->name = name; });
   return sub;
 }
@@ -150,6 +147,9 @@ Result<Answer> ExecuteIn(Amend& amend, const Command& command) {
 Parsed Parse(int argc, char** argv, Command* command, std::string* text) {
   CLI::App app{"Amend rewrites the history of data tables.", "amend"};
   app.require_subcommand(1);
+  app.fallthrough();  // what all commands take may stand before or after the command
+  app.add_flag("--json", command->json, "One JSON object on standard output");
+  app.add_option("-C", command->folder, "The project's folder (default: here or above)");
   app.set_version_flag("--version", std::string("amend 0.1.0"));
   AddProjectCommands(app, command);
   AddPlanCommands(app, command);
