@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "amend/twins.h"
 #include "engine/facts_file.h"
 #include "fmt/format.h"
 #include "iceberg/location.h"
@@ -277,7 +278,7 @@ void PublicationBuilder::AddRows() {
     tables.insert(table.table);
   }
   ledger::Ledger& ledger = w_.ledger();
-  publication_.also = [&ledger, definitions = std::move(definitions),
+  publication_.also = [w = &w_, &ledger, definitions = std::move(definitions),
                        plan = world_.plan.id, known, tables = std::move(tables)](
                           db::Transaction& tx, std::int64_t number) -> Status {
     // Facts lie over those of the entries that were known; one in between about the same
@@ -295,6 +296,7 @@ void PublicationBuilder::AddRows() {
     for (const ledger::StoredDefinition& definition : definitions) {
       AMEND_RETURN_IF_ERROR(ledger.SaveDefinition(tx, definition));
     }
+    AMEND_RETURN_IF_ERROR(DropTwins(*w, tx, plan));
     return ledger.SetPlanState(tx, plan, "published");
   };
 }

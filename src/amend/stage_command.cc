@@ -1,4 +1,5 @@
 #include "amend/commands.h"
+#include "amend/twins.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -47,7 +48,9 @@ std::string Text(const state::Plan& plan, const run::RunOutcome& outcome) {
                         GroupDigits(json["rows"].get<std::int64_t>()),
                         HumanBytes(json["bytes_written"].get<std::int64_t>()));
     for (const state::Verdict& verdict : model.verdicts) {
-      if (verdict.outcome != state::Outcome::kPass) text += VerdictText(verdict);
+      bool found = verdict.outcome == state::Outcome::kFail ||
+                   verdict.outcome == state::Outcome::kError;
+      if (found) text += VerdictText(verdict);
     }
   }
   switch (outcome.state) {

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+
+#include "amend/staging.h"
+#include "amend/workspace.h"
+
+namespace amend {
+
+/// The namespace of a plan's twins: `<ns>_amend_<plan>`.
+std::string TwinNamespace(Workspace& workspace, const std::string& plan);
+
+/// Commits what a run staged to twins: for each model whose content changes, a
+/// metadata-only copy of the live table with the staged files in place, in the twin
+/// namespace of the same catalog. Any Iceberg client reads them; the live tables are not
+/// touched. Twins of an earlier stage of the plan are replaced.
+Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
+                 const run::RunOutcome& outcome);
+
+/// Forgets a plan's twins inside a publication's transaction; their metadata files are
+/// registered and go with gc.
+Status DropTwins(Workspace& workspace, db::Transaction& tx, const std::string& plan);
+
+}  // namespace amend
