@@ -365,6 +365,7 @@ Status RollbackBuilder::AddTable(const ledger::EntryTable& table) {
   for (table::TableFile& file : before.FilesIn(changed)) {
     change.restored.push_back({std::move(file.file), file.sequence_number});
   }
+  if (!change.restored.empty()) change.keep_snapshot = table.previous_snapshot_id;
   AddTarget(w_, std::move(change), table.metadata_location, &publication_);
   return {};
 }

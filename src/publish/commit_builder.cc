@@ -33,7 +33,7 @@ Result<std::set<iceberg::PartitionTuple>> TuplesOf(const TableChange& change) {
   return tuples;
 }
 
-std::string SummaryTag(std::int64_t number) {
+std::string BeforeTag(std::int64_t number) {
   return "amend_before_" + std::to_string(number);
 }
 
@@ -45,6 +45,9 @@ Status Fill(const Publication& publication, const TableChange& change,
   update->SetSummary(std::move(summary));
   if (!change.added.empty()) update->Add(change.added);
   if (!change.restored.empty()) update->Restore(change.restored);
+  if (change.keep_snapshot && publication.entry.rolls_back) {
+    update->KeepSnapshot(BeforeTag(*publication.entry.rolls_back), *change.keep_snapshot);
+  }
   if (!change.replaced.empty()) {
     AMEND_ASSIGN_OR_RETURN(std::set<iceberg::PartitionTuple> tuples, TuplesOf(change));
     update->Replace(std::move(tuples));
@@ -52,9 +55,9 @@ Status Fill(const Publication& publication, const TableChange& change,
   if (change.schema) {
     update->SetSchema(*change.schema, change.schema_base_last_column_id);
   }
-  update->TagParent({SummaryTag(number), publication.tag_age_ms > 0
-                                             ? std::optional(publication.tag_age_ms)
-                                             : std::nullopt});
+  update->TagParent({BeforeTag(number), publication.tag_age_ms > 0
+                                            ? std::optional(publication.tag_age_ms)
+                                            : std::nullopt});
   return {};
 }
 

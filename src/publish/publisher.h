@@ -33,6 +33,10 @@ struct TableChange {
   partition::PartitionSet replaced;  ///< written; a subset of guarded
   std::vector<iceberg::DataFile> added;
   std::vector<iceberg::RestoredFile> restored;
+  /// With restored files: the snapshot that had them before they were deleted. It is kept
+  /// by the tag of the publication that is taken back, without an age, so that no other
+  /// engine's cleanup removes files that are live again.
+  std::optional<std::int64_t> keep_snapshot;
   std::optional<iceberg::Schema> schema;  ///< with new columns
   int schema_base_last_column_id = 0;
 };
