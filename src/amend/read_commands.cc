@@ -102,6 +102,17 @@ Result<std::vector<engine::TaskInput>> BindPins(Workspace& w, const PinSet& set,
   return inputs;
 }
 
+/// Cells padded to their columns' widths, without blanks at the end.
+std::string Line(const std::vector<std::string>& cells,
+                 const std::vector<std::size_t>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    line += fmt::format("{:<{}}  ", cells[i], widths[i]);
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
 std::string RowsText(const duck::Rows& rows) {
   std::vector<std::size_t> widths;
   std::vector<std::vector<std::string>> cells;
@@ -114,17 +125,10 @@ std::string RowsText(const duck::Rows& rows) {
       widths[i] = std::max(widths[i], line.back().size());
     }
   }
-  std::string text;
-  for (std::size_t i = 0; i < rows.columns.size(); ++i) {
-    text += fmt::format("{:<{}}  ", rows.columns[i].name, widths[i]);
-  }
-  text += "\n";
-  for (const auto& line : cells) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      text += fmt::format("{:<{}}  ", line[i], widths[i]);
-    }
-    text += "\n";
-  }
+  std::vector<std::string> names;
+  for (const duck::ColumnInfo& column : rows.columns) names.push_back(column.name);
+  std::string text = Line(names, widths);
+  for (const auto& line : cells) text += Line(line, widths);
   return text + fmt::format("({} rows)\n", rows.rows.size());
 }
 

@@ -63,9 +63,14 @@ std::string NothingBecause(const Plan& plan) {
   return text;
 }
 
-/// "2001-03-05 … 2001-03-18" of the whole set, or "all".
+/// "2001-03-05 … 2001-03-18" of the whole set, "all" where there is no time.
 std::string Span(const partition::PartitionSpace& space, const PartitionSet& set) {
-  return Describe(space, set, 1);
+  constexpr std::int64_t kMostPoints = 1'000'000;
+  auto points = set.Points(kMostPoints);
+  if (!points || points->empty()) return Describe(space, set, 1);
+  std::string first = space.Format(points->front());
+  std::string last = space.Format(points->back());
+  return first == last ? first : first + " … " + last;
 }
 
 std::string GrainOf(const partition::PartitionSpace& space) {
