@@ -4,6 +4,11 @@
 #include <set>
 
 #include "base/text.h"
+#include "db/sqlite.h"
+#include "iceberg/sql_catalog.h"
+#include "iceberg/update.h"
+#include "table/spaces.h"
+#include "table/types.h"
 
 namespace amend {
 namespace {
@@ -58,7 +63,7 @@ class ProjectBinder {
   void Run(lineage::Project project);
 
  private:
-  void AddSources(const lineage::Project& project);
+  void AddSources(lineage::Project* project);
   std::map<std::string, std::set<std::string>> FindReads(const lineage::Project& project);
   void BindModel(const lineage::Model& model, const std::set<std::string>& reads);
   void Report(const Status& status) {
@@ -72,10 +77,22 @@ class ProjectBinder {
   std::vector<lineage::BoundModelEntry> entries_;
 };
 
-void ProjectBinder::AddSources(const lineage::Project& project) {
-  for (const lineage::Source& source : project.sources) {
-    auto known = foreign_.find(source.name);
-    tables_[source.name] = known == foreign_.end() ? AsInput(source) : known->second;
+void ProjectBinder::AddSources(lineage::Project* project) {
+  for (lineage::Source& source : project->sources) {
+    if (source.kind == lineage::SourceKind::kForeign) {
+      auto known = foreign_.find(source.name);
+      if (known == foreign_.end()) {
+        Report(NotFound("the catalog has no table " + project->name_space + "." +
+                        source.name + ", which is declared as a foreign source")
+                   .At(source.at.file, source.at.line)
+                   .Table(source.name)
+                   .Hint("Let its owner create it, or declare it as kind: raw."));
+        continue;
+      }
+      source.columns = known->second.columns;
+      source.space = known->second.space;
+    }
+    tables_[source.name] = AsInput(source);
   }
 }
 
@@ -128,7 +145,7 @@ void ProjectBinder::BindModel(const lineage::Model& model,
 }
 
 void ProjectBinder::Run(lineage::Project project) {
-  AddSources(project);
+  AddSources(&project);
   std::map<std::string, std::set<std::string>> reads = FindReads(project);
   auto order = lineage::TopologicalOrder(reads);
   if (!order) {
@@ -166,12 +183,40 @@ sql::InputTable AsInput(const lineage::Source& source) {
   return {source.name, source.columns, source.space};
 }
 
-Binding BindProject(Env& env, const std::string& root, sql::Binder& binder,
-                    const ForeignTables& foreign) {
+Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& project) {
+  ForeignTables tables;
+  std::vector<iceberg::TableRef> refs;
+  for (const lineage::Source& source : project.sources) {
+    if (source.kind == lineage::SourceKind::kForeign) {
+      refs.push_back({project.name_space, source.name});
+    }
+  }
+  if (refs.empty() || !env.Exists(project.catalog)) return tables;
+  db::SqliteOptions options;
+  options.path = project.catalog;
+  AMEND_ASSIGN(auto connection, db::OpenSqlite(options));
+  AMEND_ASSIGN(db::Transaction tx, connection->Begin(db::TransactionMode::kRead));
+  AMEND_ASSIGN(iceberg::SqlCatalog catalog, iceberg::SqlCatalog::Open(tx, kCatalogName));
+  AMEND_ASSIGN(auto locations, catalog.LoadAll(tx, refs));
+  for (const auto& [ref, location] : locations) {
+    AMEND_ASSIGN(iceberg::LoadedTable table, iceberg::LoadTable(env, ref, location));
+    sql::InputTable input;
+    input.name = ref.name;
+    input.columns = table::ColumnsOf(table.metadata.schema());
+    input.space = table::SpaceOf(table.metadata.spec(), table.metadata.schema());
+    tables[ref.name] = std::move(input);
+  }
+  return tables;
+}
+
+Binding BindProject(Env& env, const std::string& root, sql::Binder& binder) {
   Binding binding;
   project::Loaded loaded = project::LoadProject(env, root);
   binding.problems = std::move(loaded.problems);
-  ProjectBinder(binder, foreign, &binding).Run(std::move(loaded.project));
+  auto foreign = ReadForeignTables(env, loaded.project);
+  if (!foreign) binding.problems.push_back(project::ProblemFrom(foreign.error()));
+  ProjectBinder(binder, foreign ? *foreign : ForeignTables(), &binding)
+      .Run(std::move(loaded.project));
   project::SortProblems(&binding.problems);
   return binding;
 }

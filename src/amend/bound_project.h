@@ -13,6 +13,9 @@
 
 namespace amend {
 
+/// Name of our catalog among those that may share a database.
+inline constexpr const char* kCatalogName = "amend";
+
 /// A project whose SELECTs are understood: definitions, bound plans and their graph.
 struct BoundProject {
   lineage::Project project;
@@ -26,14 +29,17 @@ struct Binding {
   std::optional<BoundProject> bound;
 };
 
-/// Columns and space of foreign sources, which only the catalog knows.
+/// Columns and space of foreign sources, which only the catalog knows. A source without
+/// entry is not there; its problem says so.
 using ForeignTables = std::map<std::string, sql::InputTable>;
+
+/// Reads the foreign sources' metadata from the project's catalog: those that exist.
+Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& project);
 
 /// Reads the project at `root`, orders its models, binds each once its inputs are known
 /// and collects all problems: those of a model keep its readers from being bound, but not
 /// from being read.
-Binding BindProject(Env& env, const std::string& root, sql::Binder& binder,
-                    const ForeignTables& foreign);
+Binding BindProject(Env& env, const std::string& root, sql::Binder& binder);
 
 /// What a bound model looks like to its readers.
 sql::InputTable AsInput(const lineage::Model& model, const lineage::BoundModel& bound);

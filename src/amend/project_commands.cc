@@ -34,7 +34,7 @@ Result<Answer> Amend::Init(Env& env, const std::string& folder, const std::strin
 Result<Answer> Amend::Validate(Env& env, const std::string& folder) {
   AMEND_ASSIGN(std::string root, FindProject(env, folder));
   AMEND_ASSIGN(sql::Binder binder, sql::Binder::Open());
-  Binding binding = BindProject(env, root, binder, {});
+  Binding binding = BindProject(env, root, binder);
   Answer answer;
   bool ok = !project::HasErrors(binding.problems);
   answer.json["ok"] = ok;

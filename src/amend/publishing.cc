@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "amend/same_content.h"
 #include "amend/twins.h"
 #include "engine/facts_file.h"
 #include "fmt/format.h"
@@ -31,6 +32,11 @@ publish::Publication NewPublication(Workspace& w, publish::Kind kind,
   publication.intent.subject = subject;
   publication.intent.folders.push_back(w.FactsFolder());
   publication.tag_age_ms = TagAge(w);
+  publication.same_content = [&w](const publish::TableChange& change,
+                                  const iceberg::LoadedTable& head,
+                                  const partition::PartitionSet& partitions) {
+    return SameContent(w, change, head, partitions);
+  };
   publication.entry.author = author.name;
   publication.entry.reason = author.reason;
   publication.entry.ticket = author.ticket;

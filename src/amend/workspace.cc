@@ -39,7 +39,7 @@ Workspace::Workspace(Env& env, BoundProject bound, sql::Binder binder)
 
 Result<std::unique_ptr<Workspace>> Workspace::Open(Env& env, const std::string& root) {
   AMEND_ASSIGN(sql::Binder binder, sql::Binder::Open());
-  Binding binding = BindProject(env, root, binder, {});
+  Binding binding = BindProject(env, root, binder);
   if (!binding.bound) return Fail(FirstError(binding.problems));
   std::unique_ptr<Workspace> workspace(
       new Workspace(env, *std::move(binding.bound), std::move(binder)));

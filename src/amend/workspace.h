@@ -19,8 +19,6 @@
 
 namespace amend {
 
-inline constexpr const char* kCatalogName = "amend";
-
 /// A project that is open: its definitions, its catalog and ledger, one engine for small
 /// questions. What every command needs and nothing that only one does.
 ///

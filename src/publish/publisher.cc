@@ -251,6 +251,10 @@ Result<Verdict> Publisher::Driver::CompareOne(const ComparePartitions::Item& ite
                             current == nullptr ? 0 : current->id, change.space));
   partition::PartitionSet touched = moved.Intersect(change.guarded);
   if (touched.empty()) return Verdict::kEqual;
+  if (publication_->same_content) {
+    AMEND_ASSIGN(bool same, publication_->same_content(change, head, touched));
+    if (same) return Verdict::kCompacted;
+  }
   *why = fmt::format("{} of {} changed since the plan was made (snapshot {} → {})",
                      Describe(change.space, touched), change.ref.name,
                      change.pinned_snapshot, current == nullptr ? 0 : current->id);

@@ -51,6 +51,11 @@ struct Publication {
   ledger::Entry entry;
   std::map<std::string, std::string> summary;  ///< of every snapshot, besides ours
   std::int64_t tag_age_ms = 0;                 ///< of `amend_before_<n>`
+  /// Whether partitions of a table hold the same rows at `head` as at the pin although
+  /// their files differ: a compaction is no change. Absent: every other file is a change.
+  std::function<Result<bool>(const TableChange&, const iceberg::LoadedTable& head,
+                             const partition::PartitionSet&)>
+      same_content;
   /// Rows that belong to the same transaction: holds, definitions, a plan's state.
   std::function<Status(db::Transaction&, std::int64_t number)> also;
 };
