@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "amend/commands.h"
@@ -26,8 +27,8 @@ class Landing {
   Status StageFiles(const std::vector<land::LandingFile>& files);
   Status AddChange(publish::Publication* publication);
   Result<publish::Publication> Prepare();
-  std::optional<ledger::Entry> EarlierLanding(
-      const std::vector<land::LandingFile>& files) const;
+  void ReadLandings();
+  std::vector<land::LandingFile> NewFiles(std::vector<land::LandingFile> files);
   Answer NoOp(const ledger::Entry& entry) const;
   Json FilesJson() const;
 
@@ -35,6 +36,9 @@ class Landing {
   const lineage::Source& source_;
   const LandOptions& options_;
   std::vector<ledger::Entry> entries_;
+  const ledger::Entry* last_ = nullptr;          // latest landing in force
+  std::set<std::string> landed_;                 // digests of all landings in force
+  std::set<std::string> whole_;                  // of those since the last replacement
   const iceberg::LoadedTable* table_ = nullptr;  // null: not made yet
   table::Contents contents_;
   iceberg::Schema schema_;
@@ -65,36 +69,42 @@ Status Landing::ReadTable() {
   return {};
 }
 
-/// The landing in force that brought exactly these bytes, if the same command would
-/// change nothing: no rollback took it back and no later landing replaced what it
-/// brought.
-std::optional<ledger::Entry> Landing::EarlierLanding(
-    const std::vector<land::LandingFile>& files) const {
-  std::set<std::string> wanted;
-  for (const land::LandingFile& file : files) wanted.insert(file.digest);
-  std::set<std::string> landed;  // digests that are in the table now
-  std::optional<ledger::Entry> last;
-  std::map<std::int64_t, std::set<std::string>> before;  // number → landed before it
+/// What landings in force brought, oldest first; those that were taken back left out.
+void Landing::ReadLandings() {
+  std::set<std::int64_t> taken_back;
   for (const ledger::Entry& entry : entries_) {
-    if (entry.tables.empty() || entry.tables[0].table != source_.name) continue;
-    if (entry.rolls_back) {
-      landed = before[*entry.rolls_back];
-      last.reset();
-      continue;
-    }
-    if (entry.kind != ledger::EntryKind::kLand) continue;
-    before[entry.number] = landed;
-    bool replaces = entry.body.value("replace_partitions", false);
-    if (replaces) landed.clear();
+    if (entry.rolls_back) taken_back.insert(*entry.rolls_back);
+  }
+  for (const ledger::Entry& entry : entries_) {
+    bool ours = entry.kind == ledger::EntryKind::kLand && !entry.tables.empty() &&
+                entry.tables[0].table == source_.name;
+    if (!ours || taken_back.contains(entry.number)) continue;
+    last_ = &entry;
+    // After a replacement, earlier files are in the table in part only.
+    if (entry.body.value("replace_partitions", false)) whole_.clear();
     for (const Json& file : entry.body["files"]) {
-      landed.insert(file["digest"].get<std::string>());
+      std::string digest = file["digest"].get<std::string>();
+      landed_.insert(digest);
+      whole_.insert(digest);
     }
-    last = entry;
   }
-  for (const std::string& digest : wanted) {
-    if (!landed.contains(digest)) return std::nullopt;
+}
+
+/// Files whose landing would change something. The same bytes are never appended twice;
+/// with --replace-partitions they put back what a later landing replaced.
+std::vector<land::LandingFile> Landing::NewFiles(std::vector<land::LandingFile> files) {
+  const std::set<std::string>& known = options_.replace_partitions ? whole_ : landed_;
+  if (options_.replace_partitions) {
+    bool all = std::all_of(files.begin(), files.end(), [&](const land::LandingFile& f) {
+      return known.contains(f.digest);
+    });
+    return all ? std::vector<land::LandingFile>() : files;
   }
-  return last;
+  std::set<std::string> seen;
+  std::erase_if(files, [&](const land::LandingFile& file) {
+    return known.contains(file.digest) || !seen.insert(file.digest).second;
+  });
+  return files;
 }
 
 Status Landing::StageFiles(const std::vector<land::LandingFile>& files) {
@@ -210,7 +220,9 @@ Result<Answer> Landing::Run() {
   AMEND_ASSIGN(std::vector<land::LandingFile> files,
                land::ReadFileList(w_.env(), options_.files));
   AMEND_FAIL_IF_ERROR(ReadTable());
-  if (auto earlier = EarlierLanding(files)) return NoOp(*earlier);
+  ReadLandings();
+  files = NewFiles(std::move(files));
+  if (files.empty()) return NoOp(*last_);
   AMEND_FAIL_IF_ERROR(StageFiles(files));
   AMEND_ASSIGN(publish::Publication publication, Prepare());
   AMEND_ASSIGN(Answer published, RunPublication(w_, publication));
