@@ -172,7 +172,7 @@ Result<Database> Database::Open(const DatabaseOptions& options) {
   std::unique_ptr<std::remove_pointer_t<duckdb_config>, FreeConfig> config(raw);
   for (const auto& [name, value] : settings) {
     if (duckdb_set_config(config.get(), name.c_str(), value.c_str()) == DuckDBError) {
-      return Fail(Internal("the engine refuses " + name + " = '" + value + "'"));
+      return Fail(Internal(fmt::format("the engine refuses {} = '{}'", name, value)));
     }
   }
   auto impl = std::make_shared<Impl>();

@@ -7,8 +7,10 @@
 #include "duck/value.h"
 
 // The engine's own tags, so that its header stays out of ours.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 struct _duckdb_vector;
 struct _duckdb_logical_type;
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace amend::duck {
 

@@ -61,8 +61,7 @@ Status Refusal(const Statement& statement, const Json& error,
   } else if (TextOf(error, "error_subtype") == "COLUMN_NOT_FOUND") {
     hint = "there are: " + Join(known_names, ", ");
   }
-  std::optional<std::int64_t> at;
-  if (auto position = ParseInt(TextOf(error, "position"))) at = *position;
+  std::optional<std::int64_t> at = ParseInt(TextOf(error, "position"));
   return At(statement, at, Invalid(message).Hint(hint));
 }
 
@@ -76,6 +75,7 @@ const InputTable* FindTable(const std::vector<InputTable>& tables,
 
 std::string CreateTable(const InputTable& table) {
   std::vector<std::string> columns;
+  columns.reserve(table.columns.size());
   for (const lineage::Column& column : table.columns) {
     columns.push_back(SqlIdentifier(column.name) + " " + column.type);
   }
@@ -150,6 +150,7 @@ Result<std::vector<std::size_t>> PositionsOf(
     const std::vector<lineage::OutputColumn>& columns) {
   std::vector<std::size_t> positions;
   std::vector<std::string> names;
+  names.reserve(columns.size());
   for (const auto& column : columns) names.push_back(column.name);
   for (const partition::Dimension& dimension : space.dimensions()) {
     auto it = std::find(names.begin(), names.end(), dimension.column);
@@ -293,6 +294,7 @@ Result<BoundStatement> Binder::Impl::BindShadow(const Statement& statement,
   AMEND_ASSIGN(Syntax syntax, Parse(statement));
   std::vector<const InputTable*> read;
   std::vector<std::string> names;
+  names.reserve(tables.size());
   for (const InputTable& table : tables) names.push_back(table.name);
   for (const TableMention& mention : syntax.tables) {
     const InputTable* table = FindTable(tables, mention.name);

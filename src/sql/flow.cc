@@ -139,6 +139,7 @@ std::vector<Flow::Branch> Flow::WalkReference(const Operator& reference,
 
 Flow::Rule Flow::Everything(const Operator& op) const {
   std::vector<Input> inputs;
+  inputs.reserve(op.children.size());
   for (const Operator& child : op.children) inputs.push_back({&child, {}, false});
   return {inputs};
 }

@@ -187,9 +187,11 @@ Result<std::vector<CorpusEntry>> ReadCorpus() {
   const char* root = std::getenv("AMEND_SOURCE_DIR");
   if (root == nullptr) return Fail(Invalid("AMEND_SOURCE_DIR is not set"));
   AMEND_ASSIGN(auto files, Env::Real().List(std::string(root) + "/testing/sql_corpus"));
+  const char* wanted = std::getenv("AMEND_CORPUS");
   std::vector<CorpusEntry> corpus;
   for (const FileInfo& file : files) {
     if (!file.path.ends_with(".sql")) continue;
+    if (wanted != nullptr && file.path.find(wanted) == std::string::npos) continue;
     std::string name = file.path.substr(file.path.rfind('/') + 1);
     name.resize(name.size() - 4);
     AMEND_ASSIGN(std::string text, Env::Real().ReadFile(file.path));

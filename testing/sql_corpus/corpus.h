@@ -32,7 +32,8 @@ struct CorpusEntry {
   std::string no_data;  ///< why random data says nothing of it; empty: it does
 };
 
-/// Every *.sql beside this file, by name. Internal where one cannot be read.
+/// Every *.sql beside this file, by name; with AMEND_CORPUS=left_join only those whose
+/// path holds it. Invalid where one cannot be read.
 Result<std::vector<CorpusEntry>> ReadCorpus();
 
 /// The mapping's own text, and what it does with NULL where that is not "NULL to NULL":

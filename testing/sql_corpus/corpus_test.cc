@@ -82,7 +82,7 @@ void Check(const CorpusEntry& entry, const lineage::BoundModel& model) {
 TEST(SqlCorpus, EachFileBindsToWhatItsHeaderSays) {
   auto corpus = ReadCorpus();
   ASSERT_TRUE(corpus) << corpus.error().ToString();
-  ASSERT_GE(corpus->size(), 60U);
+  ASSERT_FALSE(corpus->empty());
   auto binder = sql::Binder::Open();
   ASSERT_TRUE(binder) << binder.error().ToString();
   for (const CorpusEntry& entry : *corpus) {
