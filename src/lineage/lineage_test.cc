@@ -193,6 +193,9 @@ TEST(Compare, SaysTheLeastThatIsProved) {
       << "renamed";
   EXPECT_EQ(Compare(before, Bound({Out("a", "1"), Out("b", "2")}, "other")).kind,
             Kind::kRows);
+  BoundModel reads_more = before;
+  reads_more.row_reads = {{"t", "x"}};
+  EXPECT_EQ(Compare(before, reads_more).kind, Kind::kRows);
   EXPECT_EQ(Compare(before, Bound({Out("a", "1"), Out("A", "1"), Out("b", "2")})).kind,
             Kind::kRows)
       << "a repeated name proves nothing";
