@@ -18,6 +18,9 @@ using partition::PartitionSet;
 using partition::PartitionSpace;
 using partition::TimeRuns;
 
+// Stands for NULL among ordinals; no period is that early.
+constexpr std::string_view kNoOrdinal = "(-9223372036854775807)";
+
 bool IsLandingColumn(const std::string& name) {
   return name == lineage::kFileColumn || name == lineage::kRowColumn;
 }
@@ -154,8 +157,12 @@ std::string PartitionKeySql(const PartitionSpace& space) {
   if (space.unpartitioned()) return "'all'";
   std::string time;
   if (space.has_time()) {
-    time = fmt::format("coalesce(({})::VARCHAR, 'none')", table::TimeOrdinalSql(space));
-    if (space.value_dimensions().empty()) return time;
+    std::string ordinal = table::TimeOrdinalSql(space);
+    // A number: text would be made once for every row.
+    if (space.value_dimensions().empty()) {
+      return fmt::format("coalesce({}, {})", ordinal, kNoOrdinal);
+    }
+    time = fmt::format("coalesce(({})::VARCHAR, 'none')", ordinal);
   }
   std::vector<std::string> values;
   for (const partition::Dimension& dimension : space.value_dimensions()) {

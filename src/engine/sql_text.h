@@ -24,7 +24,7 @@ std::string ScanWithFilenameSql(const iceberg::Schema& schema,
 std::string MembershipSql(const partition::PartitionSpace& space,
                           const partition::PartitionSet& set);
 
-/// One text per partition point, equal for equal points; only told apart, never parsed.
+/// One value per partition point, equal for equal points; only told apart, never parsed.
 std::string PartitionKeySql(const partition::PartitionSpace& space);
 
 /// `{"a": 1, "b": {__duckdb_field_id: 2, element: 3}}` for COPY's FIELD_IDS.
