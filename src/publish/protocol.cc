@@ -101,7 +101,7 @@ void Prepare(ProtocolState& state) {
     Enter(state, Phase::kCompare);
   } else if (!all(&TableProgress::built)) {
     Enter(state, Phase::kBuild);
-  } else if (!state.synced) {
+  } else if (!all(&TableProgress::synced)) {
     Enter(state, Phase::kSync);
   } else if (!state.fresh && !state.locked) {
     Enter(state, Phase::kHeads);
@@ -136,16 +136,18 @@ bool Absorb(ProtocolState& state, std::int64_t tip,
 
 void Lose(ProtocolState& state, const std::string& why) {
   ++state.losses;
+  state.loss_counted = true;
   state.fresh = false;
   state.why = why;
 }
 
 void OnHeads(ProtocolState& state, const HeadsRead& event) {
-  const bool rechecking = state.seen && state.synced;
-  if (Absorb(state, event.tip, event.heads) && rechecking) {
+  // The first look loses nothing, and a commit that was refused has counted its loss.
+  const bool counts = state.seen && !state.loss_counted;
+  if (Absorb(state, event.tip, event.heads) && counts) {
     Lose(state, "another writer committed while this publication was being prepared");
   }
-  // A first look that finds everything as staged needs no second one.
+  state.loss_counted = false;
   Prepare(state);
 }
 
@@ -205,15 +207,15 @@ void OnBuilt(ProtocolState& state, const Built& event) {
                             table.staged.files.end());
     table.staged = staged;
     table.built = true;
+    table.synced = false;
   }
   AMEND_CHECK(next == event.staged.size());
-  state.synced = false;
   state.fresh = false;
   Prepare(state);
 }
 
 void OnSynced(ProtocolState& state) {
-  state.synced = true;
+  for (TableProgress& table : state.tables) table.synced = true;
   Prepare(state);
 }
 
@@ -583,12 +585,12 @@ Status VerifyCommit(const ProtocolState& state) {
   if (state.tip >= state.number) return Broken(state, "INV-P4");
   for (const TableProgress& table : state.tables) {
     if (!table.compared || !table.built) return Broken(state, "INV-P5");
+    if (!table.synced) return Broken(state, "INV-P6");
     if (table.staged.location.empty()) return Broken(state, "INV-P5 (location)");
   }
   // Under the row locks nothing can have moved since they were taken.
   if (!state.seen || (!state.fresh && !state.locked))
     return Broken(state, "INV-P5 (heads)");
-  if (!state.synced) return Broken(state, "INV-P6");
   return {};
 }
 
@@ -649,6 +651,7 @@ Action BuildAction(const ProtocolState& state) {
 Action SyncAction(const ProtocolState& state) {
   SyncFiles sync;
   for (const TableProgress& table : state.tables) {
+    if (table.synced) continue;
     sync.files.insert(sync.files.end(), table.staged.files.begin(),
                       table.staged.files.end());
   }

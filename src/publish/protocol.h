@@ -79,7 +79,8 @@ enum class Ending {
 struct TableProgress {
   std::string head;  ///< pointer as last read
   bool compared = false;
-  bool built = false;  ///< `staged` was built on `head` with the present number
+  bool built = false;   ///< `staged` was built on `head` with the present number
+  bool synced = false;  ///< all files of `staged`
   StagedCommit staged;
 
   friend bool operator==(const TableProgress&, const TableProgress&) = default;
@@ -93,17 +94,17 @@ struct ProtocolState {
   std::int64_t number = 0;  ///< 0 = not allocated
   std::int64_t epoch = 0;
   std::int64_t tip = 0;
-  int round = 0;           ///< of BuildCommits; makes stems unique
-  int losses = 0;          ///< commits or rechecks lost
-  int tries = 0;           ///< of the present phase
-  bool pausing = false;    ///< waiting before the phase's action is asked for again
-  bool locked = false;     ///< the transaction of LockRows is open
-  bool seen = false;       ///< heads were read at least once
-  bool fresh = false;      ///< heads were read after the last build, and had not moved
-  bool synced = false;     ///< all staged files
-  bool in_doubt = false;   ///< a commit of ours may have happened or may still happen
-  bool published = false;  ///< the ledger row is known to exist
-  bool read_back = false;  ///< pointers and summaries were seen after it
+  int round = 0;              ///< of BuildCommits; makes stems unique
+  int losses = 0;             ///< commits or rechecks lost
+  bool loss_counted = false;  ///< that of the refused commit which sent us to kHeads
+  int tries = 0;              ///< of the present phase
+  bool pausing = false;       ///< waiting before the phase's action is asked for again
+  bool locked = false;        ///< the transaction of LockRows is open
+  bool seen = false;          ///< heads were read at least once
+  bool fresh = false;         ///< heads were read after the last build, and had not moved
+  bool in_doubt = false;      ///< a commit of ours may have happened or may still happen
+  bool published = false;     ///< the ledger row is known to exist
+  bool read_back = false;     ///< pointers and summaries were seen after it
   std::vector<TableProgress> tables;    ///< parallel to record.intent.tables
   std::vector<Swap> committed;          ///< of the ledger row
   std::vector<std::string> superseded;  ///< files of rounds that were lost

@@ -38,9 +38,11 @@ void Neighbour::Prepare() {
   if (!done) return;
   // A neighbour makes its files durable before it commits, too.
   if (!world_.metadata.contains(change.version->current->list)) {
-    world_.metadata[change.version->current->list] = {.synced = true, .version = nullptr};
+    world_.metadata[change.version->current->list] = {
+        .synced = true, .lost = false, .version = nullptr};
   }
-  world_.metadata[change.location] = {.synced = true, .version = change.version};
+  world_.metadata[change.location] = {
+      .synced = true, .lost = false, .version = change.version};
   change_ = std::move(change);
 }
 

@@ -51,14 +51,15 @@ std::uint64_t Canonical(const publish::ProtocolState& state) {
     hash = Mix(hash, static_cast<std::uint64_t>(value));
   }
   for (bool flag : {state.resume, state.pausing, state.locked, state.seen, state.fresh,
-                    state.synced, state.in_doubt, state.published, state.read_back,
+                    state.in_doubt, state.published, state.read_back,
                     state.tip < state.number, state.superseded.empty()}) {
     hash = Mix(hash, flag ? 1 : 0);
   }
   for (std::size_t i = 0; i < state.tables.size(); ++i) {
     const publish::TableProgress& table = state.tables[i];
-    for (bool flag : {table.compared, table.built, table.staged.location.empty(),
-                      table.head == state.record.intent.tables[i].pin}) {
+    for (bool flag :
+         {table.compared, table.built, table.synced, table.staged.location.empty(),
+          table.head == state.record.intent.tables[i].pin}) {
       hash = Mix(hash, flag ? 3 : 2);
     }
   }
@@ -454,8 +455,9 @@ std::optional<publish::StagedCommit> Process::Build(const PlanTable& target,
   if (!head.empty()) version->log.push_back(head);
   version->intent = state_.record.intent.id;
   if (world_.metadata.contains(path + "-v")) world_.Violate("a file name came twice");
-  world_.metadata[path + "-l"] = {.synced = false, .version = nullptr};
-  world_.metadata[path + "-v"] = {.synced = false, .version = std::move(version)};
+  world_.metadata[path + "-l"] = {.synced = false, .lost = false, .version = nullptr};
+  world_.metadata[path + "-v"] = {
+      .synced = false, .lost = false, .version = std::move(version)};
   return publish::StagedCommit{.table = World::TableName(target.table),
                                .location = path + "-v",
                                .snapshot = snapshot->id,
@@ -484,6 +486,11 @@ void Process::Do(const publish::SyncFiles& action, const Faults& faults) {
     return Answer(publish::Done{});
   }
   if (Throw fate = ThrowFaults(faults, true); fate != Throw::kFine) {
+    for (const std::string& path : action.files) {
+      // The kernel dropped the pages; the next sync would say that all is fine.
+      auto file = world_.metadata.find(path);
+      if (file != world_.metadata.end() && fate != Throw::kBusy) file->second.lost = true;
+    }
     return AnswerAs(fate, publish::Done{});
   }
   if (cursor_ < action.files.size()) {
@@ -492,7 +499,7 @@ void Process::Do(const publish::SyncFiles& action, const Faults& faults) {
     if (file == world_.metadata.end()) {
       return Answer(Fatal(StatusCode::kInternal, "the file to sync is gone"));
     }
-    file->second.synced = true;
+    file->second.synced = !file->second.lost;
   }
   if (cursor_ + 1 >= action.files.size()) Answer(publish::Done{});
 }

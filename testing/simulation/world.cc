@@ -32,8 +32,9 @@ World::World(std::uint64_t seed, Mutant m, bool tracing)
     version->table = table;
     version->snapshots.push_back(snapshot);
     version->current = snapshot;
-    metadata[snapshot->list] = {.synced = true, .version = nullptr};
-    metadata[Folder(table) + "zero-v"] = {.synced = true, .version = std::move(version)};
+    metadata[snapshot->list] = {.synced = true, .lost = false, .version = nullptr};
+    metadata[Folder(table) + "zero-v"] = {
+        .synced = true, .lost = false, .version = std::move(version)};
     SetPointer(table, Folder(table) + "zero-v");
   }
 }

@@ -66,6 +66,7 @@ struct Version {
 
 struct MetadataFile {
   bool synced = false;
+  bool lost = false;  ///< a sync failed: only memory has it, whatever later syncs say
   std::shared_ptr<const Version> version;  ///< null for a manifest list
 };
 
