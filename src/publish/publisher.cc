@@ -291,7 +291,7 @@ Event Publisher::Driver::Do(const BuildCommits& action) {
     commit.location = staged->new_location;
     commit.snapshot = staged->snapshot_id;
     commit.files = staged->files;
-    built_.insert_or_assign(staged->new_location, *std::move(staged));
+    built_.insert_or_assign(commit.location, *std::move(staged));
     built.staged.push_back(std::move(commit));
   }
   return built;
@@ -488,7 +488,7 @@ Publisher::Publisher(Env& env, PublisherOptions options, iceberg::SqlCatalog cat
     : env_(env),
       options_(std::move(options)),
       catalog_(std::move(catalog)),
-      ledger_(std::move(ledger)) {}
+      ledger_(ledger) {}
 
 Publisher::~Publisher() = default;
 

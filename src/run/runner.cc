@@ -69,7 +69,7 @@ class Scheduler {
   Status Prepare(std::size_t id, std::optional<Assignment>* assignment);
   Status Finish(Completion completion);
   Status FinishStaged(std::size_t id, engine::TaskResult result);
-  Status FinishFailed(std::size_t id, Status failure);
+  Status FinishFailed(std::size_t id, const Status& failure);
   void Observe(const std::function<void(const RunProgress&)>& observe,
                const std::string& model) const;
   std::string FolderOf(const std::string& model) const;
@@ -162,7 +162,7 @@ Status Scheduler::FinishStaged(std::size_t id, engine::TaskResult result) {
   return {};
 }
 
-Status Scheduler::FinishFailed(std::size_t id, Status failure) {
+Status Scheduler::FinishFailed(std::size_t id, const Status& failure) {
   bool again =
       failure.code() == StatusCode::kTransient && attempts_[id] < options_.max_attempts;
   grid_.Advance(id, again ? TaskState::kReady : TaskState::kFailed);
@@ -180,7 +180,7 @@ Status Scheduler::Finish(Completion completion) {
   if (completion.result) {
     return FinishStaged(completion.task, *std::move(completion.result));
   }
-  return FinishFailed(completion.task, std::move(completion.result).error());
+  return FinishFailed(completion.task, completion.result.error());
 }
 
 void Scheduler::Observe(const std::function<void(const RunProgress&)>& observe,
