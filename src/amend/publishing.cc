@@ -456,6 +456,8 @@ Result<publish::Publication> RollbackBuilder::Build(const Author& author) {
     ledger::EntryTable entry;
     entry.table = table.table;
     entry.changed = table.changed;
+    // Taking back what differed only in some columns changes those columns again.
+    entry.columns = table.columns;
     if (!table.facts_path.empty()) AMEND_FAIL_IF_ERROR(AddFacts(table, &entry));
     publication_.entry.tables.push_back(std::move(entry));
     if (table.snapshot_id != 0) AMEND_FAIL_IF_ERROR(AddTable(table));

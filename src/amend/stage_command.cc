@@ -27,6 +27,11 @@ Json ModelJson(const run::ModelOutcome& model) {
   return json;
 }
 
+bool IsFinding(const state::Verdict& verdict) {
+  return verdict.outcome == state::Outcome::kFail ||
+         verdict.outcome == state::Outcome::kError;
+}
+
 std::string VerdictText(const state::Verdict& verdict) {
   return fmt::format("  {} {} · {} · {}: {}\n", verdict.blocks ? "!" : "-",
                      state::OutcomeName(verdict.outcome), verdict.model,
@@ -48,9 +53,7 @@ std::string Text(const state::Plan& plan, const run::RunOutcome& outcome) {
                         GroupDigits(json["rows"].get<std::int64_t>()),
                         HumanBytes(json["bytes_written"].get<std::int64_t>()));
     for (const state::Verdict& verdict : model.verdicts) {
-      bool found = verdict.outcome == state::Outcome::kFail ||
-                   verdict.outcome == state::Outcome::kError;
-      if (found) text += VerdictText(verdict);
+      if (IsFinding(verdict)) text += VerdictText(verdict);
     }
   }
   switch (outcome.state) {
@@ -96,6 +99,12 @@ Answer StageAnswer(const state::Plan& plan, const run::RunOutcome& outcome) {
     json["models"].push_back(ModelJson(model));
   }
   for (const state::ModelPlan& model : plan.models) estimate += model.estimate.seconds;
+  json["verdicts"] = Json::array();
+  for (const run::ModelOutcome& model : outcome.models) {
+    for (const state::Verdict& verdict : model.verdicts) {
+      if (IsFinding(verdict)) json["verdicts"].push_back(state::VerdictToJson(verdict));
+    }
+  }
   json["seconds"] = Seconds(outcome.wall_micros);
   json["cpu_seconds"] = Seconds(outcome.cpu_micros);
   json["estimate_seconds"] = estimate;
@@ -118,6 +127,10 @@ Result<Answer> Amend::Stage(const std::string& id, const Progress& progress) {
   StagingOptions options;
   options.observe = progress;
   AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(*workspace_, world, options));
+  // What checks stopped can be looked at, too; half a run cannot.
+  if (outcome.state != run::RunState::kFailed) {
+    AMEND_FAIL_IF_ERROR(MakeTwins(*workspace_, world, outcome));
+  }
   AMEND_FAIL_IF_ERROR(
       workspace_->InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
         return workspace_->ledger().SetPlanRun(tx, loaded.plan.id, outcome.run,

@@ -72,6 +72,26 @@ Result<iceberg::StagedCommit> StageOne(Workspace& w, const run::RunWorld& world,
   return iceberg::StageTwin(w.env(), *live, target, update);
 }
 
+/// Whether an earlier stage of the plan computed all of it and made its twins.
+Result<bool> TwinsAreThere(Workspace& w, const run::RunWorld& world,
+                           const run::RunOutcome& outcome) {
+  if (outcome.reused + outcome.cut_off != outcome.total) return false;
+  std::set<std::string> wanted;
+  for (const run::ModelOutcome& model : outcome.models) {
+    if (!model.changed.empty()) wanted.insert(model.model);
+  }
+  std::set<std::string> found;
+  AMEND_FAIL_IF_ERROR(
+      w.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
+        AMEND_ASSIGN_OR_RETURN(
+            std::vector<iceberg::TableRef> twins,
+            w.store().catalog().Tables(tx, TwinNamespace(w, world.plan.id)));
+        for (const iceberg::TableRef& twin : twins) found.insert(twin.name);
+        return Status();
+      }));
+  return wanted == found;
+}
+
 Status RegisterTwins(Workspace& w, const run::RunWorld& world) {
   auto body = [&](db::Transaction& tx) {
     for (const state::ModelPlan& model : world.plan.models) {
@@ -92,6 +112,8 @@ std::string TwinNamespace(Workspace& workspace, const std::string& plan) {
 
 Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
                  const run::RunOutcome& outcome) {
+  AMEND_ASSIGN_OR_RETURN(bool there, TwinsAreThere(workspace, world, outcome));
+  if (there) return {};
   AMEND_RETURN_IF_ERROR(RegisterTwins(workspace, world));
   std::vector<iceberg::PointerSwap> swaps;
   for (const run::ModelOutcome& model : outcome.models) {

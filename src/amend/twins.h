@@ -13,7 +13,8 @@ std::string TwinNamespace(Workspace& workspace, const std::string& plan);
 /// Commits what a run staged to twins: for each model whose content changes, a
 /// metadata-only copy of the live table with the staged files in place, in the twin
 /// namespace of the same catalog. Any Iceberg client reads them; the live tables are not
-/// touched. Twins of an earlier stage of the plan are replaced.
+/// touched. Twins of an earlier stage of the plan are replaced; where that stage left
+/// nothing to do and its twins are there, they stay as they are.
 Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
                  const run::RunOutcome& outcome);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -267,6 +268,20 @@ bool Stands(Outcome outcome) {
 std::vector<Verdict> Judge(const Model& model, const state::WriteSet& write_set,
                            const Measures& measures, const PublishedRows& published) {
   return Judging(model, write_set, measures, published).Run();
+}
+
+Grounds GroundsOf(const lineage::Model& model, const state::WriteSet& write_set,
+                  const PublishedRows& published) {
+  Json questions = Json::array();
+  for (const Question& question : QuestionsOf(model)) {
+    questions.push_back(Json::array({question.name, question.text, question.blocks}));
+  }
+  Json rows = Json::array();
+  for (const state::StagedPartition& staged : write_set.staged) {
+    auto known = published.find(staged.partition);
+    rows.push_back(known == published.end() ? Json() : Json(known->second));
+  }
+  return {Sha256Hex(questions.dump()), Sha256Hex(rows.dump())};
 }
 
 std::vector<Objection> Objections(const Model& model, const std::string& write_set,

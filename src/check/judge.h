@@ -31,6 +31,17 @@ std::vector<state::Verdict> Judge(const lineage::Model& model,
                                   const Measures& measures,
                                   const PublishedRows& published);
 
+/// What verdicts rest on besides the write set itself. Verdicts that are kept for a write
+/// set hold only where both are what they were: an edited question has not been answered,
+/// and rows within a limit of other rows say nothing.
+struct Grounds {
+  std::string questions;  ///< digest of all questions' words
+  std::string published;  ///< digest of the published rows of its partitions
+  friend bool operator==(const Grounds&, const Grounds&) = default;
+};
+Grounds GroundsOf(const lineage::Model& model, const state::WriteSet& write_set,
+                  const PublishedRows& published);
+
 /// Why a write set may not be published.
 struct Objection {
   std::string check;

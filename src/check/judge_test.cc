@@ -302,6 +302,20 @@ TEST_F(JudgeTest, B84AnEditedCheckVoidsItsVerdicts) {
                                     "the check was changed after it was asked"}));
 }
 
+TEST_F(JudgeTest, KeptVerdictsRestOnTheirQuestionsAndOnWhatWasPublished) {
+  Stage(5, 0);
+  published_[Day(5)] = 10;
+  Grounds before = GroundsOf(model_, write_set_, published_);
+  published_[Day(6)] = 99;  // of no partition of the write set
+  EXPECT_EQ(GroundsOf(model_, write_set_, published_), before);
+  published_[Day(5)] = 11;
+  EXPECT_NE(GroundsOf(model_, write_set_, published_).published, before.published);
+  published_.erase(Day(5));
+  EXPECT_NE(GroundsOf(model_, write_set_, published_).published, before.published);
+  model_.allow_empty = true;
+  EXPECT_NE(GroundsOf(model_, write_set_, published_).questions, before.questions);
+}
+
 TEST_F(JudgeTest, OwnChecksJoinOrReplace) {
   CheckSpec unique;
   unique.kind = CheckKind::kUnique;

@@ -37,6 +37,9 @@ Result<StagedRecord> ParseStaged(const Json& record, const std::string& run) {
     AMEND_ASSIGN(state::Verdict verdict, state::VerdictFromJson(json));
     staged.verdicts.push_back(std::move(verdict));
   }
+  // A line without grounds has empty ones, which no question has: it is judged again.
+  staged.grounds.questions = record.value("questions", "");
+  staged.grounds.published = record.value("published", "");
   return staged;
 }
 
@@ -85,6 +88,8 @@ Status Journal::Staged(const StagedRecord& staged) {
   for (const state::Verdict& verdict : staged.verdicts) {
     record["verdicts"].push_back(state::VerdictToJson(verdict));
   }
+  record["questions"] = staged.grounds.questions;
+  record["published"] = staged.grounds.published;
   return Append(record);
 }
 

@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/json.h"
 #include "base/status.h"
+#include "check/judge.h"
 #include "state/verdict.h"
 #include "state/write_set.h"
 
@@ -19,7 +20,8 @@ namespace amend::run {
 struct StagedRecord {
   state::WriteSet write_set;
   std::vector<state::Verdict> verdicts;
-  std::string run;  ///< that made it
+  check::Grounds grounds;  ///< of the verdicts
+  std::string run;         ///< that made it
 };
 
 /// The run-local log: one line for each attempt, end of a task and end of the run, each

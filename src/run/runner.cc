@@ -67,6 +67,7 @@ class Scheduler {
   Status StartWorkers();
   Status Dispatch();
   Status Prepare(std::size_t id, std::optional<Assignment>* assignment);
+  bool StillJudged(const Task& task, const StagedRecord& record) const;
   Status Finish(Completion completion);
   Status FinishStaged(std::size_t id, engine::TaskResult result);
   Status FinishFailed(std::size_t id, const Status& failure);
@@ -103,6 +104,17 @@ Status Scheduler::StartWorkers() {
   return {};
 }
 
+/// Whether the verdicts that were kept are answers to today's questions. A publication
+/// compares states itself, so there the published rows need not be those of the staging:
+/// if they moved, it ends as the conflict that it is.
+bool Scheduler::StillJudged(const Task& task, const StagedRecord& record) const {
+  check::Grounds now =
+      check::GroundsOf(world_.lineage.FindModel(task.model)->model, record.write_set,
+                       RowsPublished(world_.tables.at(task.model)));
+  if (now.questions != record.grounds.questions) return false;
+  return options_.only_finished || now.published == record.grounds.published;
+}
+
 /// Cuts off, reuses, or makes the assignment of one ready task.
 Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment) {
   const Task& task = grid_.task(id);
@@ -115,14 +127,16 @@ Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment)
   }
   AMEND_ASSIGN_OR_RETURN(engine::TaskSpec spec, specs_.Make(task, needed));
   names_[id] = spec.name;
-  if (auto earlier = finished_.find(spec.name); earlier != finished_.end()) {
+  if (auto earlier = finished_.find(spec.name);
+      earlier != finished_.end() && StillJudged(task, earlier->second)) {
     verdicts_[id] = earlier->second.verdicts;
     outputs_[id] = OutputOf(world_.tables.at(task.model), earlier->second.write_set);
     grid_.Advance(id, TaskState::kReused);
     return {};
   }
   if (options_.only_finished) {
-    return Invalid("partitions of " + task.model + " are not staged yet")
+    return Invalid("partitions of " + task.model +
+                   " are not staged yet, or their checks have changed since")
         .Table(task.model)
         .Hint("Run amend stage first.");
   }
@@ -153,9 +167,12 @@ Status Scheduler::FinishStaged(std::size_t id, engine::TaskResult result) {
   const Task& task = grid_.task(id);
   const lineage::BoundModelEntry* model = world_.lineage.FindModel(task.model);
   const RunTable& table = world_.tables.at(task.model);
-  verdicts_[id] = check::Judge(model->model, result.write_set, MeasuresOf(table, result),
-                               RowsPublished(table));
-  StagedRecord record{std::move(result.write_set), verdicts_[id], options_.run};
+  check::PublishedRows published = RowsPublished(table);
+  verdicts_[id] =
+      check::Judge(model->model, result.write_set, MeasuresOf(table, result), published);
+  check::Grounds grounds = check::GroundsOf(model->model, result.write_set, published);
+  StagedRecord record{std::move(result.write_set), verdicts_[id], std::move(grounds),
+                      options_.run};
   AMEND_RETURN_IF_ERROR(journal_.Staged(record));
   outputs_[id] = OutputOf(table, std::move(record.write_set));
   grid_.Advance(id, TaskState::kStaged);
