@@ -127,6 +127,11 @@ Engine::Engine(Env& env, duck::Database database, duck::Connection connection)
       connection_(std::make_unique<duck::Connection>(std::move(connection))) {}
 
 Result<Engine> Engine::Open(Env& env, const EngineOptions& options) {
+  // DuckDB makes the folder when it spills, but not the ones above it.
+  std::size_t slash = options.temp_directory.rfind('/');
+  if (slash != std::string::npos) {
+    AMEND_FAIL_IF_ERROR(env.CreateFolders(options.temp_directory.substr(0, slash)));
+  }
   duck::DatabaseOptions database_options;
   database_options.threads = 1;
   database_options.memory_limit_bytes = options.memory_bytes;

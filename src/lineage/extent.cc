@@ -16,7 +16,9 @@ partition::PartitionSet PossiblePartitions(
     partition::PartitionSet meets_all = partition::PartitionSet::All(output);
     for (std::size_t index : branch) {
       const InputRef& ref = bound.inputs[index];
-      meets_all = meets_all.Intersect(ref.extent->Affected(live(ref.table)));
+      partition::PartitionSet rows = live(ref.table);
+      meets_all = meets_all.Intersect(ref.extent->Affected(rows))
+                      .Intersect(ref.mapping.Affected(rows));
     }
     possible = possible.Union(meets_all);
   }

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "lineage/extent.h"
 
 namespace amend::lineage {
 namespace {
@@ -148,6 +149,27 @@ TEST(Lineage, AMappingOfOtherShapesStopsHereNotInThePlanner) {
   EXPECT_TRUE(StatusOf({DailySource("s")}, {entry}).ok());
   entry.bound.extents = {{1}};
   EXPECT_EQ(StatusOf({DailySource("s")}, {entry}).code(), StatusCode::kInternal);
+}
+
+/// Case B41: a declared mapping that is narrower than what was inferred bounds what rows
+/// may come to be; the rest are strays, not rows to be dropped in silence.
+TEST(PossiblePartitions, LieWhereExtentAndMappingBothReach) {
+  BoundModel bound;
+  InputRef ref;
+  ref.table = "src";
+  partition::TimeMapping reach;
+  reach.all = false;
+  reach.back = partition::Reach::Of(1, Grain::kDay);  // day d feeds d and d + 1
+  ref.mapping = *PartitionMapping::Make(kDay, kDay, reach);
+  ref.extent = ref.mapping;
+  bound.inputs = {ref};
+  bound.extents = {{0}};
+  auto live = [](const std::string&) {
+    return partition::PartitionSet::OfTimes(kDay, partition::TimeRuns::Of(5, 6));
+  };
+  EXPECT_EQ(PossiblePartitions(bound, kDay, live).Count(), 2);
+  bound.inputs[0].mapping = PartitionMapping::Identity(kDay);
+  EXPECT_EQ(PossiblePartitions(bound, kDay, live), live(""));
 }
 
 TEST(TopologicalOrder, SourcesMayBeAmongTheTables) {

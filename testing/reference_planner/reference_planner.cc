@@ -127,7 +127,7 @@ class Enumeration {
       bool all = true;
       for (std::size_t index : branch) {
         const auto& ref = entry.bound.inputs[index];
-        all = all && any(*ref.extent, ref.table);
+        all = all && any(*ref.extent, ref.table) && any(ref.mapping, ref.table);
       }
       if (all) return true;
     }
