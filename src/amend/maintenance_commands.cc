@@ -122,9 +122,33 @@ amend::Status UsedFiles::Collect() {
 
 struct Garbage {
   std::vector<FileInfo> files;
-  std::vector<std::string> folders;  ///< registered, and empty once the files are gone
+  std::vector<std::string> folders;  ///< empty once the files are gone, inner ones first
   std::int64_t bytes = 0;
 };
+
+/// Everything below a registered folder is ours, also what an engine that was killed in
+/// the middle of a COPY left in folders of its own.
+amend::Status CollectGarbage(Env& env, const UsedFiles& used, const std::string& folder,
+                             Garbage* garbage) {
+  AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> entries, env.List(folder));
+  std::size_t kept = 0;
+  for (const FileInfo& entry : entries) {
+    if (entry.is_folder && !entry.is_link) {
+      std::size_t folders_before = garbage->folders.size();
+      AMEND_RETURN_IF_ERROR(CollectGarbage(env, used, entry.path, garbage));
+      bool goes = garbage->folders.size() > folders_before &&
+                  garbage->folders.back() == entry.path;
+      kept += goes ? 0 : 1;
+    } else if (used.Contains(entry.path)) {
+      ++kept;
+    } else {
+      garbage->bytes += entry.size;
+      garbage->files.push_back(entry);
+    }
+  }
+  if (kept == 0) garbage->folders.push_back(folder);
+  return {};
+}
 
 Result<Garbage> FindGarbage(Workspace& w, const UsedFiles& used) {
   std::vector<ledger::Ledger::RegisteredPath> registered;
@@ -136,17 +160,7 @@ Result<Garbage> FindGarbage(Workspace& w, const UsedFiles& used) {
   Garbage garbage;
   for (const ledger::Ledger::RegisteredPath& path : registered) {
     if (used.RunIsOpen(path.owner)) continue;
-    AMEND_ASSIGN(std::vector<FileInfo> entries, w.env().List(path.path));
-    bool empty = true;
-    for (const FileInfo& entry : entries) {
-      if (entry.is_folder || used.Contains(entry.path)) {
-        empty = false;
-        continue;
-      }
-      garbage.bytes += entry.size;
-      garbage.files.push_back(entry);
-    }
-    if (empty) garbage.folders.push_back(path.path);
+    AMEND_FAIL_IF_ERROR(CollectGarbage(w.env(), used, path.path, &garbage));
   }
   return garbage;
 }

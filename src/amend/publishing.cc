@@ -43,6 +43,14 @@ publish::Publication NewPublication(Workspace& w, publish::Kind kind,
   return publication;
 }
 
+/// Facts are written before their intent is. A folder that is registered beforehand lets
+/// gc find those of a process that died in between.
+Status RegisterFactsFolder(Workspace& w) {
+  return w.InTransaction(db::TransactionMode::kWrite, [&w](db::Transaction& tx) {
+    return w.ledger().RegisterPath(tx, w.FactsFolder(), "facts");
+  });
+}
+
 void AddTarget(Workspace& w, publish::TableChange change, const std::string& pin_location,
                publish::Publication* publication) {
   publication->intent.tables.push_back({change.ref.ToString(), pin_location});
@@ -308,6 +316,7 @@ void PublicationBuilder::AddRows() {
 }
 
 Result<publish::Publication> PublicationBuilder::Build(const Author& author) {
+  AMEND_FAIL_IF_ERROR(RegisterFactsFolder(w_));
   publication_ = NewPublication(w_, publish::Kind::kPublish, world_.plan.id, author);
   publication_.entry.plan = world_.plan.id;
   publication_.entry.run = outcome_.run;
@@ -441,6 +450,7 @@ Result<publish::Publication> RollbackBuilder::Build(const Author& author) {
                     .Hint("Release its holds and run amend backfill to get the newer "
                           "data again."));
   }
+  AMEND_FAIL_IF_ERROR(RegisterFactsFolder(w_));
   publication_ =
       NewPublication(w_, publish::Kind::kRollback, std::to_string(entry_.number), author);
   publication_.entry.rolls_back = entry_.number;
