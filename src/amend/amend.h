@@ -64,7 +64,9 @@ using Progress = std::function<void(const run::RunProgress&)>;
 class Amend {
  public:
   /// Opens the project in `folder` or the nearest one above that has an amend.yaml.
-  static Result<std::unique_ptr<Amend>> Open(Env& env, const std::string& folder);
+  /// `observer` sees every statement sent to catalog and ledger; borrowed, may be null.
+  static Result<std::unique_ptr<Amend>> Open(Env& env, const std::string& folder,
+                                             db::StatementObserver* observer = nullptr);
 
   // Without a sound project.
   static Result<Answer> Init(Env& env, const std::string& folder,

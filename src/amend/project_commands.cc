@@ -14,9 +14,11 @@ Result<std::string> FindProject(Env& env, const std::string& folder) {
                   .Hint("Type amend init to make a project here, or name one: -C DIR."));
 }
 
-Result<std::unique_ptr<Amend>> Amend::Open(Env& env, const std::string& folder) {
+Result<std::unique_ptr<Amend>> Amend::Open(Env& env, const std::string& folder,
+                                           db::StatementObserver* observer) {
   AMEND_ASSIGN(std::string root, FindProject(env, folder));
-  AMEND_ASSIGN(std::unique_ptr<Workspace> workspace, Workspace::Open(env, root));
+  AMEND_ASSIGN(std::unique_ptr<Workspace> workspace,
+               Workspace::Open(env, root, observer));
   return std::unique_ptr<Amend>(new Amend(std::move(workspace)));
 }
 

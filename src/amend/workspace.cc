@@ -32,17 +32,20 @@ Status FirstError(const std::vector<project::Problem>& problems) {
 
 }  // namespace
 
-Workspace::Workspace(Env& env, BoundProject bound, sql::Binder binder)
+Workspace::Workspace(Env& env, BoundProject bound, sql::Binder binder,
+                     db::StatementObserver* observer)
     : env_(env),
+      observer_(observer),
       bound_(std::move(bound)),
       binder_(std::make_unique<sql::Binder>(std::move(binder))) {}
 
-Result<std::unique_ptr<Workspace>> Workspace::Open(Env& env, const std::string& root) {
+Result<std::unique_ptr<Workspace>> Workspace::Open(Env& env, const std::string& root,
+                                                   db::StatementObserver* observer) {
   AMEND_ASSIGN(sql::Binder binder, sql::Binder::Open());
   Binding binding = BindProject(env, root, binder);
   if (!binding.bound) return Fail(FirstError(binding.problems));
   std::unique_ptr<Workspace> workspace(
-      new Workspace(env, *std::move(binding.bound), std::move(binder)));
+      new Workspace(env, *std::move(binding.bound), std::move(binder), observer));
   AMEND_FAIL_IF_ERROR(workspace->OpenCatalog());
   return workspace;
 }
@@ -51,6 +54,7 @@ Result<std::unique_ptr<db::Connection>> Workspace::Connect() const {
   db::SqliteOptions options;
   options.path = project().catalog;
   options.create = true;
+  options.observer = observer_;
   return db::OpenSqlite(options);
 }
 

@@ -26,8 +26,10 @@ namespace amend {
 class Workspace {
  public:
   /// Opens the project at `root`; makes the catalog where there is none. Invalid with the
-  /// first problem of the project's text, saying how many more there are.
-  static Result<std::unique_ptr<Workspace>> Open(Env& env, const std::string& root);
+  /// first problem of the project's text, saying how many more there are. `observer` is
+  /// that of every connection; it may be null and outlives the workspace.
+  static Result<std::unique_ptr<Workspace>> Open(
+      Env& env, const std::string& root, db::StatementObserver* observer = nullptr);
 
   Env& env() { return env_; }
   const lineage::Project& project() const { return bound_.project; }
@@ -57,10 +59,12 @@ class Workspace {
   std::string LocationOf(const std::string& table) const;
 
  private:
-  Workspace(Env& env, BoundProject bound, sql::Binder binder);
+  Workspace(Env& env, BoundProject bound, sql::Binder binder,
+            db::StatementObserver* observer);
   Status OpenCatalog();
 
   Env& env_;
+  db::StatementObserver* observer_;
   BoundProject bound_;
   std::unique_ptr<sql::Binder> binder_;
   std::unique_ptr<table::Store> store_;
