@@ -1,5 +1,6 @@
 #include "amend/commands.h"
 #include "fmt/format.h"
+#include "plan/survey.h"
 
 namespace amend {
 namespace {
@@ -38,6 +39,26 @@ Result<std::optional<ledger::Entry>> EntryOfPlan(Workspace& workspace,
         return amend::Status();
       }));
   return found;
+}
+
+/// Partitions that were held after the plan was made (a rollback takes them back, and
+/// their files are again what the plan saw): no plan may write them.
+amend::Status RefuseHeld(const Gathered& gathered, const state::Plan& plan) {
+  AMEND_RETURN_IF_ERROR(plan::Validate(gathered.world));
+  auto standings = plan::SurveyModels(gathered.world);
+  for (const state::ModelPlan& model : plan.models) {
+    auto standing = standings.find(model.model);
+    if (standing == standings.end()) continue;
+    partition::PartitionSet held = model.partitions.Intersect(standing->second.on_hold);
+    if (held.empty()) continue;
+    return Conflict(
+               fmt::format("{} of {} are held since the plan was made",
+                           Describe(gathered.world.lineage->SpaceOf(model.model), held),
+                           model.model))
+        .Table(model.model)
+        .Hint("Plan again, or end the hold: amend release " + model.model + ".");
+  }
+  return {};
 }
 
 std::string Text(const ledger::Entry& entry, bool again) {
@@ -113,6 +134,7 @@ Result<Answer> Amend::Publish(const std::string& id) {
   if (done) return PublishedAnswer(*workspace_, *done, true);
   AMEND_ASSIGN(Gathered gathered, GatherWorld(*workspace_, loaded.plan.request,
                                               workspace_->env().NowMicros()));
+  AMEND_FAIL_IF_ERROR(RefuseHeld(gathered, loaded.plan));
   AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(*workspace_, loaded.plan, gathered));
   StagingOptions options;
   options.only_finished = true;
