@@ -84,6 +84,16 @@ class EngineTest : public ::testing::Test {
 const lineage::Column kDay{"d", "DATE", true};
 const lineage::Column kValue{"v", "BIGINT", true};
 
+TEST_F(EngineTest, SpillsWhereNoFolderWasYet) {
+  auto engine = Engine::Open(Env::Real(), {30'000'000, folder_ + "/not/yet/spill"});
+  ASSERT_TRUE(engine.has_value()) << engine.error().ToString();
+  auto rows = engine->Query(
+      {},
+      "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY hash(i)) AS n "
+      "FROM range(2000000) t(i))");
+  EXPECT_TRUE(rows.has_value()) << rows.error().ToString();
+}
+
 TEST_F(EngineTest, WritesOneMeasuredFileForEachPartition) {
   iceberg::Schema schema = SchemaOf({kDay, kValue});
   PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
