@@ -1,6 +1,6 @@
 #include "amend/commands.h"
 #include "fmt/format.h"
-#include "plan/survey.h"
+#include "plan/planner.h"
 
 namespace amend {
 namespace {
@@ -42,21 +42,22 @@ Result<std::optional<ledger::Entry>> EntryOfPlan(Workspace& workspace,
 }
 
 /// Partitions that were held after the plan was made (a rollback takes them back, and
-/// their files are again what the plan saw): no plan may write them.
+/// their files are again what the plan saw): no plan may write them. What a plan of now
+/// holds is asked, not what is on hold: a hold gives way where an input of it is planned.
 amend::Status RefuseHeld(const Gathered& gathered, const state::Plan& plan) {
-  AMEND_RETURN_IF_ERROR(plan::Validate(gathered.world));
-  auto standings = plan::SurveyModels(gathered.world);
+  AMEND_ASSIGN_OR_RETURN(state::Plan now, plan::MakePlan(gathered.world));
   for (const state::ModelPlan& model : plan.models) {
-    auto standing = standings.find(model.model);
-    if (standing == standings.end()) continue;
-    partition::PartitionSet held = model.partitions.Intersect(standing->second.on_hold);
-    if (held.empty()) continue;
-    return Conflict(
-               fmt::format("{} of {} are held since the plan was made",
-                           Describe(gathered.world.lineage->SpaceOf(model.model), held),
-                           model.model))
-        .Table(model.model)
-        .Hint("Plan again, or end the hold: amend release " + model.model + ".");
+    for (const state::HeldPartitions& entry : now.held) {
+      if (entry.model != model.model) continue;
+      partition::PartitionSet held = model.partitions.Intersect(entry.partitions);
+      if (held.empty()) continue;
+      return Conflict(
+                 fmt::format("{} of {} are held since the plan was made",
+                             Describe(gathered.world.lineage->SpaceOf(model.model), held),
+                             model.model))
+          .Table(model.model)
+          .Hint("Plan again, or end the hold: amend release " + model.model + ".");
+    }
   }
   return {};
 }
