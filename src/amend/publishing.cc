@@ -100,7 +100,8 @@ class PublicationBuilder {
                                                  int spec_id) const;
   PartitionSet GuardedOf(const state::ModelPlan& plan) const;
   state::BuildRecord RecordOf(const state::ModelPlan& plan) const;
-  Json ColumnsOf(const run::ModelOutcome& outcome) const;
+  bool OldColumnsAsPublished(const run::ModelOutcome& outcome) const;
+  Json ColumnsOf(const state::ModelPlan& plan, const run::ModelOutcome& outcome) const;
   const state::Pin* PinOf(const std::string& table) const;
   const PartitionFact* FactBefore(const std::string& model, const Partition& at) const;
   void AddRows();
@@ -205,28 +206,39 @@ PartitionSet PublicationBuilder::GuardedOf(const state::ModelPlan& plan) const {
   return guarded;
 }
 
-/// The new columns, where every changed partition is otherwise as published; else null.
-Json PublicationBuilder::ColumnsOf(const run::ModelOutcome& outcome) const {
+bool PublicationBuilder::OldColumnsAsPublished(const run::ModelOutcome& outcome) const {
   const run::RunTable& table = world_.tables.at(outcome.model);
-  if (!table.old_columns) return nullptr;
   for (const state::WriteSet& set : outcome.write_sets) {
     for (const state::StagedPartition& staged : set.staged) {
       if (!outcome.changed.Contains(staged.partition)) continue;
       auto published = table.published.find(staged.partition);
       if (published == table.published.end() || !staged.old_columns ||
           published->second != *staged.old_columns) {
-        return nullptr;
+        return false;
       }
     }
   }
-  Json columns = Json::array();
-  for (const iceberg::Field& field : table.schema.fields) {
-    if (std::find(table.old_columns->begin(), table.old_columns->end(), field.name) ==
-        table.old_columns->end()) {
-      columns.push_back(field.name);
-    }
+  return true;
+}
+
+/// The columns in which changed partitions may differ; null where rows may. New columns
+/// are proved to be all by digests over the others. Where others change, the plan says
+/// which: it left out models that read none of them, and they must stay current.
+Json PublicationBuilder::ColumnsOf(const state::ModelPlan& plan,
+                                   const run::ModelOutcome& outcome) const {
+  const run::RunTable& table = world_.tables.at(outcome.model);
+  std::set<std::string> added;
+  if (table.old_columns) {
+    for (const iceberg::Field& field : table.schema.fields) added.insert(field.name);
+    for (const std::string& column : *table.old_columns) added.erase(column);
+    if (OldColumnsAsPublished(outcome)) return added;
   }
-  return columns;
+  if (!plan.changed_columns) return nullptr;
+  const bool others = std::any_of(
+      plan.changed_columns->begin(), plan.changed_columns->end(),
+      [&added](const std::string& column) { return !added.contains(column); });
+  // That a new column alone came with other values elsewhere is no part of the plan.
+  return others ? Json(*plan.changed_columns) : Json();
 }
 
 Status PublicationBuilder::AddChange(const state::ModelPlan& plan,
@@ -268,7 +280,7 @@ Status PublicationBuilder::AddModel(const state::ModelPlan& plan,
   ledger::EntryTable entry;
   entry.table = plan.model;
   entry.changed = RangesToJson(w_.lineage().SpaceOf(plan.model), outcome.changed);
-  entry.columns = ColumnsOf(outcome);
+  entry.columns = ColumnsOf(plan, outcome);
   AMEND_ASSIGN_OR_RETURN(std::vector<PartitionFact> facts, FactsOf(plan, outcome));
   AMEND_RETURN_IF_ERROR(WriteTableFacts(w_, publication_, plan.model, facts, &entry));
   publication_.entry.tables.push_back(std::move(entry));
