@@ -36,9 +36,9 @@ Result<std::set<iceberg::PartitionTuple>> Replaced(const partition::PartitionSpa
   return tuples;
 }
 
-std::string TwinLocation(Workspace& w, const std::string& plan,
-                         const std::string& model) {
-  return w.project().warehouse + "/" + TwinNamespace(w, plan) + "/" + model;
+/// Holds a plan's twins and nothing else.
+std::string TwinFolder(Workspace& w, const std::string& plan) {
+  return w.project().warehouse + "/" + TwinNamespace(w, plan);
 }
 
 /// The twin of one model, staged; its pointer is the caller's to set.
@@ -48,7 +48,7 @@ Result<iceberg::StagedCommit> StageOne(Workspace& w, const run::RunWorld& world,
   const run::RunTable& table = world.tables.at(outcome.model);
   iceberg::TwinTarget target;
   target.ref = {TwinNamespace(w, world.plan.id), outcome.model};
-  target.location = iceberg::ToUri(TwinLocation(w, world.plan.id, outcome.model));
+  target.location = iceberg::ToUri(TwinFolder(w, world.plan.id) + "/" + outcome.model);
   iceberg::SnapshotUpdate update(w.env());
   AMEND_ASSIGN(std::vector<iceberg::DataFile> files, StagedFiles(space, outcome));
   AMEND_ASSIGN(std::set<iceberg::PartitionTuple> tuples, Replaced(space, outcome));
@@ -92,16 +92,11 @@ Result<bool> TwinsAreThere(Workspace& w, const run::RunWorld& world,
   return wanted == found;
 }
 
+/// The whole folder: gc leaves no empty one behind.
 Status RegisterTwins(Workspace& w, const run::RunWorld& world) {
-  auto body = [&](db::Transaction& tx) {
-    for (const state::ModelPlan& model : world.plan.models) {
-      AMEND_RETURN_IF_ERROR(w.ledger().RegisterPath(
-          tx, TwinLocation(w, world.plan.id, model.model) + "/metadata",
-          RunOf(world.plan)));
-    }
-    return Status();
-  };
-  return w.InTransaction(db::TransactionMode::kWrite, body);
+  return w.InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
+    return w.ledger().RegisterPath(tx, TwinFolder(w, world.plan.id), RunOf(world.plan));
+  });
 }
 
 }  // namespace
