@@ -6,9 +6,11 @@
 namespace amend::land {
 namespace {
 
-// Above this size the stream is sorted by partition (spilling), so that one writer at a
-// time is open; below it, every partition's writer fits the memory.
-constexpr std::int64_t kSortedAboveBytes = 200'000'000;
+// Above this size the stream is sorted by partition (spilling), so that few writers are
+// open at a time. Unsorted, 150 MB of Parquet over 180 days took 310 MB of writers and,
+// with DuckDB's limit of 100 open files, came out as 591 files in twice the time; sorting
+// cost a fifth more CPU.
+constexpr std::int64_t kSortedAboveBytes = 8'000'000;
 
 /// Removes what a refused file left behind.
 Status RemoveFiles(Env& env, const std::string& folder, const std::string& prefix) {
