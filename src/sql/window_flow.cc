@@ -74,11 +74,14 @@ Extent ExtentOf(const Expression& window) {
 /// `own`. Descending order turns before and after round.
 Need KeysLookedAt(const Extent& extent, const SortKey& key, const Need& own,
                   const Demand& demand, const TimeFunctions& times) {
-  bool far = extent.before == Look::kUnbounded || extent.after == Look::kUnbounded;
-  // NULLs lie at one end of the order; whoever looks to an end may see them, and from
-  // them everything.
-  if (far && own.null) return Need::Everything();
-  Need keys{own.times, own.null || far, std::nullopt};
+  // NULLs lie at one end of the order: who looks to that end sees them, and they see all
+  // when they look to the other.
+  bool to_start = extent.before == Look::kUnbounded;
+  bool to_end = extent.after == Look::kUnbounded;
+  bool sees_null = key.nulls_first ? to_start : to_end;
+  bool seen_by_null = key.nulls_first ? to_end : to_start;
+  if (own.null && seen_by_null) return Need::Everything();
+  Need keys{own.times, own.null || sees_null, std::nullopt};
   if (!keys.times) return keys;
   Span& span = *keys.times;
   auto widen = [&](Look look, const Expression* value, bool low) {

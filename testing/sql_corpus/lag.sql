@@ -1,7 +1,7 @@
 /*---
 table t(d DATE, k INTEGER, v INTEGER) by day(d)
 output day(d)
-maps t: everything earlier, NULL to every, every to NULL
+maps t: everything earlier, every to NULL
 findings: ties
 -- Rows before it may lie any number of days back.
 ---*/

@@ -1,7 +1,7 @@
 /*---
 table t(d DATE, k INTEGER, v INTEGER) by day(d)
 output day(d)
-maps t: everything later, NULL to every, every to NULL
+maps t: everything later, every to NULL
 findings: ties
 no_data: rows of one day are in no order
 ---*/
