@@ -287,6 +287,12 @@ TimeRuns PartitionMapping::MapTimes(const TimeRuns& times, Direction direction) 
   bool null_reaches_all = affected ? time_.null_to_all : time_.all_to_null;
   bool any_reaches_null = affected ? time_.all_to_null : time_.null_to_all;
   if (times.has_null() && null_reaches_all) return everything;
+  bool null = any_reaches_null || (times.has_null() && time_.null_to_null);
+  bool same_periods = input_.grain == output_.grain && !time_.back.unbounded &&
+                      !time_.ahead.unbounded && time_.back.count == 0 &&
+                      time_.ahead.count == 0;
+  // The commonest edge, and one that needs no calendar.
+  if (same_periods) return times.WithNull(null);
   Window window(*output_.grain, time_);
   std::vector<Run> runs;
   runs.reserve(times.runs().size());
@@ -294,7 +300,6 @@ TimeRuns PartitionMapping::MapTimes(const TimeRuns& times, Direction direction) 
     runs.push_back(affected ? AffectedRun(window, *input_.grain, run)
                             : RequiredRun(window, *input_.grain, run));
   }
-  bool null = any_reaches_null || (times.has_null() && time_.null_to_null);
   return TimeRuns::FromRuns(std::move(runs), null);
 }
 

@@ -18,6 +18,11 @@ PartitionSet::Named::const_iterator Find(const PartitionSet::Named& named,
   return it != named.end() && it->first == values ? it : named.end();
 }
 
+/// A time line holds every TimeRuns; without one only the point 0 is there.
+bool InUniverse(Shape shape, const TimeRuns& times) {
+  return shape.grain || times.SubsetOf(TimeRuns::Point(0));
+}
+
 /// nullopt where there is no end.
 std::optional<std::int64_t> AddCounts(std::optional<std::int64_t> a,
                                       std::optional<std::int64_t> b) {
@@ -77,7 +82,7 @@ PartitionSet PartitionSet::Of(Shape shape, const std::vector<Partition>& points)
 }
 
 PartitionSet PartitionSet::OfTimes(Shape shape, TimeRuns times) {
-  AMEND_CHECK(times.SubsetOf(Universe(shape)));
+  AMEND_CHECK(InUniverse(shape, times));
   PartitionSet set(shape);
   set.rest_ = std::move(times);
   return set;
@@ -94,7 +99,7 @@ PartitionSet PartitionSet::Of(Shape shape, TimeRuns rest, Named named) {
   }
   for (std::size_t i = 0; i < named.size(); ++i) {
     AMEND_CHECK(named[i].first.size() == shape.values);
-    AMEND_CHECK(named[i].second.SubsetOf(Universe(shape)));
+    AMEND_CHECK(InUniverse(shape, named[i].second));
     AMEND_CHECK(i == 0 || named[i - 1].first != named[i].first);
   }
   std::erase_if(named, [&](const auto& entry) { return entry.second == set.rest_; });
@@ -214,7 +219,7 @@ std::string PartitionSet::Bytes() const {
 
 Status PartitionSet::Verify() const {
   AMEND_RETURN_IF_ERROR(rest_.Verify());
-  if (!rest_.SubsetOf(Universe(shape_))) return Internal("rest lies outside its line");
+  if (!InUniverse(shape_, rest_)) return Internal("rest lies outside its line");
   if (shape_.values == 0 && !named_.empty()) return Internal("named without values");
   for (std::size_t i = 0; i < named_.size(); ++i) {
     const auto& [values, times] = named_[i];
@@ -222,7 +227,7 @@ Status PartitionSet::Verify() const {
     if (values.size() != shape_.values) return Internal("a tuple of another space");
     if (i > 0 && !(named_[i - 1].first < values)) return Internal("tuples do not ascend");
     if (times == rest_) return Internal("a named entry equals rest");
-    if (!times.SubsetOf(Universe(shape_))) return Internal("times outside their line");
+    if (!InUniverse(shape_, times)) return Internal("times outside their line");
   }
   return {};
 }

@@ -55,6 +55,12 @@ TimeRuns TimeRuns::FromRuns(std::vector<Run> runs, bool has_null) {
   return set;
 }
 
+TimeRuns TimeRuns::WithNull(bool has_null) const {
+  TimeRuns set = *this;
+  set.has_null_ = has_null;
+  return set;
+}
+
 bool TimeRuns::Contains(std::optional<std::int64_t> ordinal) const {
   if (!ordinal) return has_null_;
   auto after =

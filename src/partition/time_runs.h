@@ -43,6 +43,9 @@ class TimeRuns {
   /// are not allowed (CHECK).
   static TimeRuns FromRuns(std::vector<Run> runs, bool has_null = false);
 
+  /// The same ordinals, with or without NULL.
+  TimeRuns WithNull(bool has_null) const;
+
   bool empty() const { return runs_.empty() && !has_null_; }
   bool has_null() const { return has_null_; }
   const std::vector<Run>& runs() const { return runs_; }

@@ -35,20 +35,21 @@ Amount AmountOf(const state::TableState& table, const PartitionSet& set,
   double sized_partitions = 0;
   double sized_rows = 0;
   double sized_bytes = 0;
-  PartitionSet sized(set.shape());
+  PartitionSet left = set.Intersect(new_partitions);
   for (const state::SizeRun& size : table.sizes) {
     auto in_run = size.partitions.Count();
     if (!in_run || *in_run == 0) continue;
+    sized_partitions += static_cast<double>(*in_run);
+    sized_rows += static_cast<double>(size.rows);
+    sized_bytes += static_cast<double>(size.bytes);
+    if (!size.partitions.Intersects(set)) continue;
     auto wanted = size.partitions.Intersect(set).Count();
     double share = static_cast<double>(*wanted) / static_cast<double>(*in_run);
     amount.rows += share * static_cast<double>(size.rows);
     amount.bytes += share * static_cast<double>(size.bytes);
-    sized_partitions += static_cast<double>(*in_run);
-    sized_rows += static_cast<double>(size.rows);
-    sized_bytes += static_cast<double>(size.bytes);
-    sized = sized.Union(size.partitions);
+    if (!left.empty()) left = left.Difference(size.partitions);
   }
-  auto unsized = set.Intersect(new_partitions).Difference(sized).Count();
+  auto unsized = left.Count();
   if (unsized == 0) return amount;
   if (!unsized || sized_partitions == 0) return {.origin = Origin::kUnknown};
   double share = static_cast<double>(*unsized) / sized_partitions;

@@ -111,7 +111,8 @@ class Planner {
          standing.drifted},
         std::nullopt, work);
     for (const Finding& finding : standing.findings) {
-      Add(finding.reason, finding.columns, work);
+      if (Add(finding.reason, finding.columns, work))
+        NoteWidening(finding.widening, work);
     }
     if (standing.asks_replay && IsNamed(name)) {
       Add({ReasonKind::kCode, "", "definition changed, replay was asked for",
@@ -162,7 +163,7 @@ class Planner {
           bool added = Add({ReasonKind::kUpstream, edge->from, WhyText(ref),
                             ref.mapping.Affected(partitions)},
                            ChangedOutputs(entry.bound, edge->from, columns), work);
-          if (added) NoteWidening(entry, ref, work);
+          if (added) NoteWidening(WideningText(entry.model.space, ref), work);
         }
       }
     }
@@ -188,15 +189,11 @@ class Planner {
     return true;
   }
 
-  static void NoteWidening(const lineage::BoundModelEntry& entry,
-                           const lineage::InputRef& ref, Work* work) {
-    if (entry.model.space.unpartitioned()) return;
-    bool whole_time = ref.mapping.time().all && entry.model.space.has_time();
-    if (!whole_time && !ref.mapping.widened_values()) return;
-    std::string text = fmt::format("which partitions {} reaches is not known ({})",
-                                   ref.table, WhyText(ref));
+  static void NoteWidening(const std::string& text, Work* work) {
     auto& texts = work->widened;
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+    if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end())
+      return;
+    texts.push_back(text);
   }
 
   // --- What the plan says of a model, after all are planned --------------------------

@@ -191,7 +191,8 @@ class Surveyor {
           if (stale.empty()) continue;
           AddFinding(
               {KindOf(edge->from), edge->from, ChangeText(*edge, ref, change), stale},
-              ChangedOutputs(entry.bound, edge->from, change.columns), s);
+              ChangedOutputs(entry.bound, edge->from, change.columns), s,
+              WideningText(entry.model.space, ref));
         }
       }
     }
@@ -226,7 +227,8 @@ class Surveyor {
   }
 
   /// Takes steps of one kind, origin and effect together.
-  void AddFinding(Reason reason, const ChangedColumns& columns, Standing* s) {
+  void AddFinding(Reason reason, const ChangedColumns& columns, Standing* s,
+                  const std::string& widening = "") {
     if (reason.partitions.empty()) return;
     s->outdated = s->outdated.Union(reason.partitions);
     for (Finding& finding : s->findings) {
@@ -237,7 +239,7 @@ class Surveyor {
         return;
       }
     }
-    s->findings.push_back({std::move(reason), columns});
+    s->findings.push_back({std::move(reason), columns, widening});
   }
 
   void FindHolds(const lineage::BoundModelEntry& entry, const TableState& table,
@@ -305,6 +307,14 @@ class Surveyor {
 };
 
 }  // namespace
+
+std::string WideningText(const partition::PartitionSpace& output,
+                         const lineage::InputRef& ref) {
+  bool whole_time = ref.mapping.time().all && output.has_time();
+  if (!whole_time && !ref.mapping.widened_values()) return "";
+  return fmt::format("which partitions {} reaches is not known ({})", ref.table,
+                     WhyText(ref));
+}
 
 std::string UntilText(const state::Hold& hold) {
   std::string release = "amend release " + hold.table;

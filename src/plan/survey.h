@@ -14,7 +14,13 @@ namespace amend::plan {
 struct Finding {
   state::Reason reason;  ///< its partitions have a build record
   ChangedColumns columns;
+  std::string widening;  ///< why it reaches more than is known to be needed, or empty
 };
+
+/// Why a reference widens what changes in its input to more of a model's partitions than
+/// can be proved; empty where it does not.
+std::string WideningText(const partition::PartitionSpace& output,
+                         const lineage::InputRef& ref);
 
 /// A hold, as far as it is in force: its definition (if it names one) is the one in
 /// force, and of the inputs whose versions it names, no required partition changed since.
