@@ -416,6 +416,45 @@ class ConcurrencyStory(Story):
         self.assertIn("2024-01-05", refused.out)
         self.assertEqual(pins, project.pins())
 
+    def corrected_and_rolled_back(self):
+        """out feeds sums; day 2 was corrected, published and taken back."""
+        project = self.project(SRC, {"out": OUT, "sums": (
+            "partition_by: day(d)\n---\n"
+            "SELECT d, CAST(sum(x) AS BIGINT) AS x FROM out GROUP BY d")})
+        project.land("src", days(1, 3))
+        project.backfill()
+        project.land("src", days(2, 2, x=9), replace=True)
+        number = project.backfill()["publish"]["publication"]
+        project.ok("rollback", number, "--reason", "story")
+        self.assert_no_op(project)
+        return project
+
+    def test_a_correction_landed_after_a_rollback_ends_the_holds_of_the_whole_chain(self):
+        project = self.corrected_and_rolled_back()
+        project.land("src", days(2, 2, x=5), replace=True)
+        done = project.backfill()
+        self.assertEqual({"out", "sums"}, {t["table"] for t in done["publish"]["tables"]})
+        self.assertEqual([[2], [10], [2]], project.rows("SELECT x FROM sums ORDER BY d"))
+        self.assert_no_op(project)
+
+    def test_a_plan_made_before_a_rollback_does_not_bring_back_what_it_took(self):
+        project = self.project(SRC, {"out": OUT})
+        project.land("src", days(1, 3))
+        project.backfill()
+        project.land("src", days(2, 2, x=9), replace=True)
+        wide = project.plan("--full")["plan"]
+        project.ok("stage", wide)
+        narrow = project.plan()["plan"]
+        self.assertNotEqual(wide, narrow)
+        project.ok("stage", narrow)
+        number = project.ok("publish", narrow)["publication"]
+        project.ok("rollback", number, "--reason", "story")
+        pins = project.pins()
+        refused = project.run("publish", wide)
+        self.assertEqual(4, refused.code, refused)
+        self.assertIn("held", refused.out)
+        self.assertEqual(pins, project.pins())
+
     def test_B98_gc_leaves_the_files_of_a_plan_that_is_staged(self):
         project, plan = self.staged()
         files = project.files("warehouse")
