@@ -253,7 +253,9 @@ void OnCommitFailed(ProtocolState& state, const Failed& failed) {
       return;
     case FailureKind::kFatal:
       ForgetLock(state);
-      Abandon(state, Ending::kFailed, failed.code, failed.why);
+      Abandon(state,
+              failed.code == StatusCode::kConflict ? Ending::kConflict : Ending::kFailed,
+              failed.code, failed.why);
       return;
   }
 }

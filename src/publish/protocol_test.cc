@@ -331,6 +331,16 @@ TEST(CommitOutcomeTest, CertainFailureDiscardsAndCloses) {
   EXPECT_EQ(EndingStatus(story.state()).code(), StatusCode::kExhausted);
 }
 
+TEST(CommitOutcomeTest, ConflictThatIsNoMovedPointerEndsAsConflict) {
+  Teller story;
+  story.GoTo(Phase::kCommit);
+  story.Tell(FailedAs(FailureKind::kFatal, StatusCode::kConflict));
+  EXPECT_EQ(story.state().phase, Phase::kDiscard);
+  story.GoTo(Phase::kDone);
+  EXPECT_THAT(story, EndedAs(Ending::kConflict));
+  EXPECT_EQ(EndingStatus(story.state()).code(), StatusCode::kConflict);
+}
+
 TEST(CommitOutcomeTest, BusyIsAskedAgainAfterAPauseAndGivenUpInTheEnd) {
   Teller story;
   story.GoTo(Phase::kCommit).Story();

@@ -342,11 +342,7 @@ Status Publisher::Driver::CommitIn(db::Transaction& tx, const CommitSwap& action
   }
   AMEND_RETURN_IF_ERROR(p_.catalog_.Swap(tx, std::move(swaps)));
   AMEND_ASSIGN_OR_RETURN(ledger::Entry entry, EntryFor(action));
-  AMEND_RETURN_IF_ERROR(p_.ledger_.Insert(tx, std::move(entry)));
-  if (publication_->also) {
-    AMEND_RETURN_IF_ERROR(publication_->also(tx, action.number));
-  }
-  return {};
+  return p_.ledger_.Insert(tx, std::move(entry));
 }
 
 Event Publisher::Driver::Do(const CommitSwap& action) {
@@ -372,6 +368,11 @@ Event Publisher::Driver::Do(const CommitSwap& action) {
   Status written = CommitIn(*tx, action);
   if (written.code() == StatusCode::kConflict) {
     return Failed{FailureKind::kMoved, StatusCode::kConflict, written.ToString()};
+  }
+  if (written.ok() && publication_->also) {
+    // A conflict of these rows is no pointer that moved: no new look at the heads ends
+    // it.
+    written = publication_->also(*tx, action.number);
   }
   if (!written.ok()) return FailedWith(written);
   Status committed = tx->Commit();

@@ -56,7 +56,9 @@ struct Publication {
   std::function<Result<bool>(const TableChange&, const iceberg::LoadedTable& head,
                              const partition::PartitionSet&)>
       same_content;
-  /// Rows that belong to the same transaction: holds, definitions, a plan's state.
+  /// Rows that belong to the same transaction: holds, definitions, a plan's state. Called
+  /// once for each try of the commit. Its Conflict ends the publication as one; Transient
+  /// is tried again.
   std::function<Status(db::Transaction&, std::int64_t number)> also;
 };
 
