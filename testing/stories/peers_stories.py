@@ -3,6 +3,7 @@
 import datetime
 import os
 import pathlib
+import sqlite3
 import threading
 import time
 
@@ -169,6 +170,89 @@ class NeighbourStory(PeerStory):
         self.assertIn(old, poller.seen)
         print({w.table: len(w.acknowledged) for w in writers}, "appends acknowledged,",
               len(poller.seen), "reads at pins,", poller.seen.count(new), "of the new state")
+
+
+class PointerReader(threading.Thread):
+    """Reads the pointers of three tables, one after the other, in one transaction of the
+    catalog, as often as it can."""
+
+    def __init__(self, project, tables):
+        super().__init__()
+        self.path, self.tables = project.folder / ".amend" / "catalog.db", tables
+        self.reads, self.seen, self.stop = 0, set(), threading.Event()
+
+    def run(self):
+        catalog = sqlite3.connect(self.path, isolation_level=None, timeout=60)
+        while not self.stop.is_set():
+            catalog.execute("BEGIN")
+            self.seen.add(tuple(catalog.execute(
+                "SELECT metadata_location FROM iceberg_tables"
+                " WHERE table_namespace = 'shop' AND table_name = ?", [table]).fetchone()[0]
+                for table in self.tables))
+            catalog.execute("COMMIT")
+            self.reads += 1
+        catalog.close()
+
+
+class AtomicStory(Story):
+    TABLES = ("orders", "lines", "totals")
+
+    def three_tables(self):
+        """orders and lines of one source, totals of both; day 2 corrected and staged."""
+        day = "partition_by: day(d)\nwriters: shared\n---\n"
+        project = self.project("src:\n  partition_by: day(d)\n"
+                               "  columns: {id: BIGINT, d: DATE, x: BIGINT}\n", {
+            "orders": day + "SELECT id, d, -x AS due FROM src",
+            "lines": day + "SELECT id, d, x FROM src",
+            "totals": day + "SELECT o.d AS d, CAST(sum(l.x) AS BIGINT) AS x FROM orders o"
+                            " JOIN lines l ON o.id = l.id AND o.d = l.d GROUP BY o.d"})
+        project.land("src", "id,d,x\n1,2024-01-01,1\n2,2024-01-02,1\n")
+        project.backfill()
+        self.correct(project, 2)
+        return project
+
+    def correct(self, project, x):
+        project.land("src", f"id,d,x\n2,2024-01-02,{x}\n", replace=True)
+        plan = project.plan()["plan"]
+        self.assertEqual("staged", project.ok("stage", plan)["state"])
+        return plan
+
+    def pointers(self, project):
+        pins = project.pins()
+        return tuple(pins[table]["metadata_location"].removeprefix("file://")
+                     for table in self.TABLES)
+
+    def test_B66_ten_thousand_reads_never_see_a_mix(self):
+        project = self.three_tables()
+        reader, whole, x = PointerReader(project, self.TABLES), [self.pointers(project)], 2
+        reader.start()
+        try:
+            while len(whole) < 5 or reader.reads < 10_000:
+                number = project.ok("publish")["publication"]
+                whole.append(self.pointers(project))
+                project.ok("rollback", number, "--reason", "story")
+                whole.append(self.pointers(project))
+                x += 1
+                self.correct(project, x)
+                self.assertTrue(reader.is_alive())
+        finally:
+            reader.stop.set()
+            reader.join()
+        seen = {tuple(p.removeprefix("file://") for p in read) for read in reader.seen}
+        self.assertEqual(set(), seen - set(whole), "a mix of two publications was seen")
+        for table, moved in zip(self.TABLES, zip(*whole)):
+            self.assertEqual(len(whole), len(set(moved)), table)
+        print(reader.reads, "reads,", len(seen), "states of", len(whole))
+
+    def test_B66_a_conflict_on_the_third_table_moves_none(self):
+        project = self.three_tables()
+        project.peer_table("totals").append(pa.table({
+            "d": pa.array([datetime.date(2024, 1, 2)]), "x": pa.array([0], pa.int64())}))
+        before = self.pointers(project)
+        refused = project.run("publish")
+        self.assertEqual(4, refused.code, refused)
+        self.assertIn("totals", refused.out)
+        self.assertEqual(before, self.pointers(project))
 
 
 if __name__ == "__main__":
