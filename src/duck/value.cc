@@ -172,6 +172,15 @@ Json ToJson(const Value& value) {
   return ToText(value);
 }
 
+std::string ToPathLiteral(std::string_view path) {
+  std::string pattern;
+  for (char c : path) {
+    const bool special = c == '[' || c == '*' || c == '?';
+    pattern += special ? std::string{'[', c, ']'} : std::string(1, c);
+  }
+  return SqlLiteral(pattern);
+}
+
 std::string ToSqlLiteral(const Value& value) { return std::visit(LiteralOf{}, value); }
 
 }  // namespace amend::duck

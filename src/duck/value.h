@@ -81,6 +81,10 @@ Json ToJson(const Value& value);
 /// parameters. REQUIRES: not Json.
 std::string ToSqlLiteral(const Value& value);
 
+/// A path as an SQL literal that names this file alone: where the engine reads, it takes
+/// every path as a glob pattern, so `o[1].csv` would read o1.csv.
+std::string ToPathLiteral(std::string_view path);
+
 /// "-170141183460469231731687303715884105728"; with a scale the decimal point is set.
 std::string FormatInt128(__int128 number, int scale = 0);
 

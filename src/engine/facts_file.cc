@@ -165,9 +165,10 @@ Result<std::vector<PartitionFact>> ReadFacts(Env& env, duck::Connection& connect
                     .Hint("Restore it from a backup; its digest is in the ledger."));
   }
   AMEND_ASSIGN(duck::Rows rows, connection.Query(fmt::format(
-                                    "SELECT * FROM read_parquet({}) ORDER BY \"values\", "
+                                    "SELECT * FROM read_parquet({}, "
+                                    "hive_partitioning=false) ORDER BY \"values\", "
                                     "time NULLS FIRST",
-                                    SqlLiteral(path))));
+                                    duck::ToPathLiteral(path))));
   std::vector<PartitionFact> facts;
   for (const duck::Row& row : rows.rows) {
     auto fact = FactReader(space, row).Read();

@@ -29,7 +29,7 @@ bool IsLandingColumn(const std::string& name) {
 std::string FileListSql(const std::vector<std::string>& files) {
   std::vector<std::string> quoted;
   quoted.reserve(files.size());
-  for (const std::string& file : files) quoted.push_back(SqlLiteral(file));
+  for (const std::string& file : files) quoted.push_back(duck::ToPathLiteral(file));
   return "[" + Join(quoted, ", ") + "]";
 }
 
@@ -46,8 +46,8 @@ std::string SchemaMapSql(const iceberg::Schema& schema) {
 
 std::string ReadSql(const iceberg::Schema& schema, const std::vector<std::string>& files,
                     std::string_view extra) {
-  return fmt::format("read_parquet({}, schema={}{})", FileListSql(files),
-                     SchemaMapSql(schema), extra);
+  return fmt::format("read_parquet({}, hive_partitioning=false, schema={}{})",
+                     FileListSql(files), SchemaMapSql(schema), extra);
 }
 
 std::string EmptySql(const iceberg::Schema& schema, bool show_landing_columns) {

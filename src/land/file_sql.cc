@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "duck/value.h"
 #include "fmt/format.h"
 
 namespace amend::land {
@@ -25,19 +26,26 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 
 bool IsText(FileFormat format) { return format != FileFormat::kParquet; }
 
+/// Of the file's bytes alone: what its folders are called (day=2024-01-01/) is no column,
+/// and would hide the file's own column of that name.
 std::string ReadSql(const LandingFile& file) {
-  std::string path = SqlLiteral(file.path);
+  std::string path = duck::ToPathLiteral(file.path);
   switch (file.format) {
     case FileFormat::kParquet:
-      return fmt::format("read_parquet({}, file_row_number=true)", path);
+      return fmt::format(
+          "read_parquet({}, hive_partitioning=false, "
+          "file_row_number=true)",
+          path);
     case FileFormat::kCsv:
       return fmt::format(
-          "read_csv({}, header=true, all_varchar=true, nullstr='', "
+          "read_csv({}, hive_partitioning=false, header=true, all_varchar=true, "
+          "nullstr='', "
           "allow_quoted_nulls=false, null_padding=false, strict_mode=true, "
           "buffer_size={})",
           path, kCsvBuffer);
     case FileFormat::kJson:
-      return fmt::format("read_json_objects({}, format='auto')", path);
+      return fmt::format("read_json_objects({}, hive_partitioning=false, format='auto')",
+                         path);
   }
   return path;
 }
@@ -141,7 +149,8 @@ Result<FileFormat> FormatOf(std::string_view path) {
 
 std::string DescribeSql(const LandingFile& file) {
   if (file.format == FileFormat::kParquet) {
-    return fmt::format("SELECT * FROM read_parquet({})", SqlLiteral(file.path));
+    return fmt::format("SELECT * FROM read_parquet({}, hive_partitioning=false)",
+                       duck::ToPathLiteral(file.path));
   }
   return "SELECT * FROM " + ReadSql(file);
 }

@@ -1,6 +1,8 @@
 #include <filesystem>
 
 #include "base/env.h"
+#include "base/text.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "land/landing.h"
@@ -9,6 +11,7 @@
 namespace amend::land {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -49,10 +52,19 @@ class LandTest : public ::testing::Test {
     EXPECT_TRUE(files.has_value());
     auto schema = table::ContinueSchema({}, 0, RawColumns(source_));
     return StageFile(Env::Real(), *engine_, source_, *schema, (*files)[0],
-                     folder_ + "/out", "00000-1");
+                     fmt::format("{}/d=9[o]*ut?/{}", folder_, ++landed_), "00000-1");
+  }
+
+  std::vector<std::string> DaysOf(const StagedLanding& landed) {
+    std::vector<std::string> days;
+    for (const auto& file : landed.write_set.files) {
+      days.push_back(source_.space.Format(file.partition));
+    }
+    return days;
   }
 
   std::string folder_;
+  int landed_ = 0;
   std::unique_ptr<engine::Engine> engine_;
   lineage::Source source_;
 };
@@ -134,6 +146,34 @@ TEST_F(LandTest, ParquetTypesMayOnlyWiden) {
   EXPECT_EQ(LandPath(path).error().place().column, "z");
   write("SELECT DATE '2024-01-01' AS d, 5::BIGINT AS n, 1::DECIMAL(9,2) AS m");
   EXPECT_EQ(LandPath(path).error().place().column, "t");
+}
+
+TEST_F(LandTest, ANameWithGlobCharactersMeansThatFileAlone) {
+  ASSERT_TRUE(Land("o1.csv", "d,n,m,t\n2024-01-01,1,,\n2024-01-02,1,,\n").has_value());
+  for (const char* name : {"o[1].csv", "o?.csv", "o*.csv"}) {
+    auto landed = Land(name, "d,n,m,t\n2024-01-03,3,,\n");
+    ASSERT_TRUE(landed.has_value()) << landed.error().ToString();
+    EXPECT_EQ(landed->rows, 1) << name;
+    EXPECT_THAT(DaysOf(*landed), ElementsAre("2024-01-03")) << name;
+  }
+}
+
+TEST_F(LandTest, AFolderCalledLikeAColumnDoesNotReplaceTheColumn) {
+  const std::string folder = folder_ + "/d=2000-01-01/n=7/";
+  std::filesystem::create_directories(folder);
+  auto written = engine_->Query(
+      {},
+      "COPY (SELECT DATE '2024-01-03' AS d, 3::BIGINT AS n, 0.5::DECIMAL(9,2) AS m, "
+      "'x' AS t) TO " +
+          SqlLiteral(folder + "x.parquet"));
+  ASSERT_TRUE(written.has_value()) << written.error().ToString();
+  for (const auto& landed :
+       {LandPath(folder + "x.parquet"),
+        Land("d=2000-01-01/n=7/x.csv", "d,n,m,t\n2024-01-03,3,,\n"),
+        Land("d=2000-01-01/n=7/x.json", "{\"d\": \"2024-01-03\", \"n\": 3}")}) {
+    ASSERT_TRUE(landed.has_value()) << landed.error().ToString();
+    EXPECT_THAT(DaysOf(*landed), ElementsAre("2024-01-03"));
+  }
 }
 
 }  // namespace
