@@ -4,6 +4,7 @@
 #include "amend/commands.h"
 #include "fmt/format.h"
 #include "iceberg/location.h"
+#include "land/history.h"
 #include "land/landing.h"
 #include "table/data_files.h"
 #include "table/spaces.h"
@@ -27,18 +28,15 @@ class Landing {
   Status StageFiles(const std::vector<land::LandingFile>& files);
   Status AddChange(publish::Publication* publication);
   Result<publish::Publication> Prepare();
-  void ReadLandings();
-  std::vector<land::LandingFile> NewFiles(std::vector<land::LandingFile> files);
-  Answer NoOp(const ledger::Entry& entry) const;
+  const land::PastLanding* FindDone(const std::vector<land::LandingFile>& files) const;
+  std::vector<land::LandingFile> NewFiles(std::vector<land::LandingFile> files) const;
+  Answer NoOp(const land::PastLanding& done) const;
   Json FilesJson() const;
 
   Workspace& w_;
   const lineage::Source& source_;
   const LandOptions& options_;
-  std::vector<ledger::Entry> entries_;
-  const ledger::Entry* last_ = nullptr;          // latest landing in force
-  std::set<std::string> landed_;                 // digests of all landings in force
-  std::set<std::string> whole_;                  // of those since the last replacement
+  std::vector<land::PastLanding> landings_;      // in force
   const iceberg::LoadedTable* table_ = nullptr;  // null: not made yet
   table::Contents contents_;
   iceberg::Schema schema_;
@@ -51,7 +49,9 @@ Status Landing::ReadTable() {
   AMEND_RETURN_IF_ERROR(
       w_.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
         AMEND_ASSIGN_OR_RETURN(heads, w_.store().Heads(tx, {source_.name}));
-        AMEND_ASSIGN_OR_RETURN(entries_, w_.ledger().Entries(tx));
+        AMEND_ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries,
+                               w_.ledger().Entries(tx));
+        AMEND_ASSIGN_OR_RETURN(landings_, land::LandingsOf(entries, source_.name));
         return Status();
       }));
   contents_ = table::Contents(source_.space, {});
@@ -69,47 +69,37 @@ Status Landing::ReadTable() {
   return {};
 }
 
-/// What landings in force brought, oldest first; those that were taken back left out.
-void Landing::ReadLandings() {
-  std::set<std::int64_t> taken_back;
-  for (const ledger::Entry& entry : entries_) {
-    if (entry.rolls_back) taken_back.insert(*entry.rolls_back);
+/// The landing that did what is asked: the same bytes are never appended twice, and a
+/// replacement that would leave the same rows is none.
+const land::PastLanding* Landing::FindDone(
+    const std::vector<land::LandingFile>& files) const {
+  std::set<std::string> digests;
+  for (const land::LandingFile& file : files) digests.insert(file.digest);
+  if (options_.replace_partitions) return land::FindExact(landings_, digests, contents_);
+  const land::PastLanding* latest = nullptr;
+  for (const std::string& digest : digests) {
+    const land::PastLanding* landing = land::FindLanded(landings_, digest);
+    if (landing == nullptr) return nullptr;
+    if (latest == nullptr || latest->number < landing->number) latest = landing;
   }
-  for (const ledger::Entry& entry : entries_) {
-    bool ours = entry.kind == ledger::EntryKind::kLand && !entry.tables.empty() &&
-                entry.tables[0].table == source_.name;
-    if (!ours || taken_back.contains(entry.number)) continue;
-    last_ = &entry;
-    // After a replacement, earlier files are in the table in part only.
-    if (entry.body.value("replace_partitions", false)) whole_.clear();
-    for (const Json& file : entry.body["files"]) {
-      std::string digest = file["digest"].get<std::string>();
-      landed_.insert(digest);
-      whole_.insert(digest);
-    }
-  }
+  return latest;
 }
 
-/// Files whose landing would change something. The same bytes are never appended twice;
-/// with --replace-partitions they put back what a later landing replaced.
-std::vector<land::LandingFile> Landing::NewFiles(std::vector<land::LandingFile> files) {
-  const std::set<std::string>& known = options_.replace_partitions ? whole_ : landed_;
-  if (options_.replace_partitions) {
-    bool all = std::all_of(files.begin(), files.end(), [&](const land::LandingFile& f) {
-      return known.contains(f.digest);
-    });
-    return all ? std::vector<land::LandingFile>() : files;
-  }
+/// Without bytes given twice, or landed before where they are appended.
+std::vector<land::LandingFile> Landing::NewFiles(
+    std::vector<land::LandingFile> files) const {
   std::set<std::string> seen;
   std::erase_if(files, [&](const land::LandingFile& file) {
-    return known.contains(file.digest) || !seen.insert(file.digest).second;
+    bool landed = !options_.replace_partitions &&
+                  land::FindLanded(landings_, file.digest) != nullptr;
+    return landed || !seen.insert(file.digest).second;
   });
   return files;
 }
 
 Status Landing::StageFiles(const std::vector<land::LandingFile>& files) {
   run_ = "l" + w_.env().NewUuid().substr(0, 13);
-  std::string folder = w_.LocationOf(source_.name) + "/data/_amend/" + run_;
+  std::string folder = table::RunFolder(w_.LocationOf(source_.name), run_);
   AMEND_RETURN_IF_ERROR(w_.InTransaction(
       db::TransactionMode::kWrite,
       [&](db::Transaction& tx) { return w_.ledger().RegisterPath(tx, folder, run_); }));
@@ -203,16 +193,16 @@ Result<publish::Publication> Landing::Prepare() {
   return publication;
 }
 
-Answer Landing::NoOp(const ledger::Entry& entry) const {
+Answer Landing::NoOp(const land::PastLanding& done) const {
   Answer answer;
-  answer.json["landing"] = entry.number;
+  answer.json["landing"] = done.number;
   answer.json["no_op"] = true;
   answer.json["source"] = source_.name;
-  answer.json["files"] = entry.body["files"];
+  answer.json["files"] = done.listed;
   answer.json["partitions_appended"] = Json::array();
   answer.json["partitions_replaced"] = Json::array();
   answer.text = fmt::format("Nothing to do: #{} already landed these bytes in {}.\n",
-                            entry.number, source_.name);
+                            done.number, source_.name);
   return answer;
 }
 
@@ -220,9 +210,8 @@ Result<Answer> Landing::Run() {
   AMEND_ASSIGN(std::vector<land::LandingFile> files,
                land::ReadFileList(w_.env(), options_.files));
   AMEND_FAIL_IF_ERROR(ReadTable());
-  ReadLandings();
+  if (const land::PastLanding* done = FindDone(files)) return NoOp(*done);
   files = NewFiles(std::move(files));
-  if (files.empty()) return NoOp(*last_);
   AMEND_FAIL_IF_ERROR(StageFiles(files));
   AMEND_ASSIGN(publish::Publication publication, Prepare());
   AMEND_ASSIGN(Answer published, RunPublication(w_, publication));

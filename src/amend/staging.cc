@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "table/data_files.h"
 #include "table/types.h"
 
 namespace amend {
@@ -97,7 +98,7 @@ Status RegisterFolders(Workspace& workspace, const run::RunWorld& world,
                        const std::string& run) {
   return workspace.InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
     for (const state::ModelPlan& model : world.plan.models) {
-      std::string folder = world.tables.at(model.model).location + "/data/_amend/" + run;
+      std::string folder = table::RunFolder(world.tables.at(model.model).location, run);
       AMEND_RETURN_IF_ERROR(workspace.ledger().RegisterPath(tx, folder, run));
     }
     return Status();

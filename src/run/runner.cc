@@ -5,6 +5,7 @@
 #include "check/judge.h"
 #include "fmt/format.h"
 #include "run/workers.h"
+#include "table/data_files.h"
 #include "table/types.h"
 
 namespace amend::run {
@@ -92,7 +93,7 @@ class Scheduler {
 };
 
 std::string Scheduler::FolderOf(const std::string& model) const {
-  return world_.tables.at(model).location + "/data/_amend/" + options_.run;
+  return table::RunFolder(world_.tables.at(model).location, options_.run);
 }
 
 Status Scheduler::StartWorkers() {

@@ -5,6 +5,8 @@
 namespace amend::table {
 namespace {
 
+constexpr std::string_view kRunFolders = "/data/_amend/";
+
 std::string ToHex(const std::string& bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;
@@ -109,6 +111,17 @@ Result<iceberg::DataFile> MetricsFromJson(const Json& json) {
   AMEND_FAIL_IF_ERROR(ReadBounds(json, "lower", &file.lower_bounds));
   AMEND_FAIL_IF_ERROR(ReadBounds(json, "upper", &file.upper_bounds));
   return file;
+}
+
+std::string RunFolder(const std::string& location, const std::string& run) {
+  return location + std::string(kRunFolders) + run;
+}
+
+std::string RunOfFile(std::string_view path) {
+  std::size_t at = path.rfind(kRunFolders);
+  if (at == std::string_view::npos) return "";
+  path.remove_prefix(at + kRunFolders.size());
+  return std::string(path.substr(0, path.find('/')));
 }
 
 }  // namespace amend::table

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/json.h"
 #include "base/status.h"
@@ -13,5 +14,11 @@ namespace amend::table {
 Json MetricsToJson(const iceberg::DataFile& file);
 /// The inverse: fills record_count, file_size and the metric maps. Damaged if malformed.
 Result<iceberg::DataFile> MetricsFromJson(const Json& json);
+
+/// Where a run or a landing puts the data files of a table, so that its folder tells
+/// whose they are.
+std::string RunFolder(const std::string& location, const std::string& run);
+/// The run whose folder holds this file (local path or URI); "" where it is of none.
+std::string RunOfFile(std::string_view path);
 
 }  // namespace amend::table
