@@ -24,21 +24,38 @@ std::optional<amend::Status> Blocking(const run::RunOutcome& outcome) {
   return std::nullopt;
 }
 
-Result<std::optional<ledger::Entry>> EntryOfPlan(Workspace& workspace,
-                                                 const std::string& plan) {
-  std::optional<ledger::Entry> found;
+/// What became of a plan: its publication, and the rollback that took that back.
+struct PlanEntries {
+  std::optional<ledger::Entry> publication;
+  std::optional<ledger::Entry> rollback;
+};
+
+Result<PlanEntries> EntriesOfPlan(Workspace& workspace, const std::string& plan) {
+  std::vector<ledger::Entry> entries;
   AMEND_FAIL_IF_ERROR(
       workspace.InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
-        AMEND_ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries,
-                               workspace.ledger().Entries(tx));
-        for (ledger::Entry& entry : entries) {
-          if (entry.kind == ledger::EntryKind::kPublish && entry.plan == plan) {
-            found = std::move(entry);
-          }
-        }
+        AMEND_ASSIGN_OR_RETURN(entries, workspace.ledger().Entries(tx));
         return amend::Status();
       }));
+  PlanEntries found;
+  for (ledger::Entry& entry : entries) {
+    if (entry.kind == ledger::EntryKind::kPublish && entry.plan == plan) {
+      found.publication = std::move(entry);
+    } else if (found.publication && entry.rolls_back == found.publication->number) {
+      found.rollback = std::move(entry);
+    }
+  }
   return found;
+}
+
+/// What a person took back does not come again by an old plan's id: nothing moves, and
+/// "already done" would be wrong.
+amend::Status TakenBack(const state::Plan& plan, const PlanEntries& entries) {
+  return Conflict(fmt::format("{} was published as #{} and taken back by #{}", plan.id,
+                              entries.publication->number, entries.rollback->number))
+      .Hint(
+          "Nothing moved. To publish it again, end the holds of the rollback "
+          "(amend release MODEL), then amend plan.");
 }
 
 /// Partitions that were held after the plan was made (a rollback takes them back, and
@@ -130,9 +147,9 @@ Result<Answer> RunPublication(Workspace& workspace,
 Result<Answer> Amend::Publish(const std::string& id) {
   AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
   AMEND_ASSIGN(LoadedPlan loaded, LoadPlan(*workspace_, id));
-  AMEND_ASSIGN(std::optional<ledger::Entry> done,
-               EntryOfPlan(*workspace_, loaded.plan.id));
-  if (done) return PublishedAnswer(*workspace_, *done, true);
+  AMEND_ASSIGN(PlanEntries done, EntriesOfPlan(*workspace_, loaded.plan.id));
+  if (done.rollback) return Fail(TakenBack(loaded.plan, done));
+  if (done.publication) return PublishedAnswer(*workspace_, *done.publication, true);
   AMEND_ASSIGN(Gathered gathered, GatherWorld(*workspace_, loaded.plan.request,
                                               workspace_->env().NowMicros()));
   AMEND_FAIL_IF_ERROR(RefuseHeld(gathered, loaded.plan));

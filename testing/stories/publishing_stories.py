@@ -455,6 +455,25 @@ class ConcurrencyStory(Story):
         self.assertIn("held", refused.out)
         self.assertEqual(pins, project.pins())
 
+    def test_a_plan_that_was_taken_back_is_not_called_done(self):
+        project, plan = self.staged("exclusive")
+        number = project.ok("publish", plan)["publication"]
+        self.assertTrue(project.ok("publish", plan)["no_op"])
+        back = project.ok("rollback", number, "--reason", "story")["publication"]
+        pins, rows = project.pins(), project.rows(ALL)
+        refused = project.run("publish", plan)
+        self.assertEqual(4, refused.code, refused)
+        self.assertEqual("conflict", refused.error["code"])
+        self.assertIn(f"published as #{number} and taken back by #{back}",
+                      refused.error["message"])
+        self.assertIn("amend release", refused.error["hint"])
+        self.assertEqual((pins, rows), (project.pins(), project.rows(ALL)))
+        # The way that the hint shows.
+        project.ok("release", "out", "--reason", "story")
+        again = project.backfill()
+        self.assertNotEqual(plan, again["plan"]["plan"])
+        self.assertEqual([[9]], project.rows("SELECT max(x) FROM out"))
+
     def test_B98_gc_leaves_the_files_of_a_plan_that_is_staged(self):
         project, plan = self.staged()
         files = project.files("warehouse")
