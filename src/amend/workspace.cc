@@ -1,5 +1,7 @@
 #include "amend/workspace.h"
 
+#include <algorithm>
+
 #include "db/sqlite.h"
 #include "engine/facts_file.h"
 
@@ -60,16 +62,31 @@ Result<std::unique_ptr<db::Connection>> Workspace::Connect() const {
 
 Status Workspace::OpenCatalog() {
   AMEND_RETURN_IF_ERROR(env_.CreateFolders(FolderOf(project().catalog)));
-  return InTransaction(db::TransactionMode::kWrite, [this](db::Transaction& tx) {
-    AMEND_ASSIGN_OR_RETURN(iceberg::SqlCatalog catalog,
-                           iceberg::SqlCatalog::Open(tx, kCatalogName));
+  auto attach = [this](db::Transaction& tx) { return AttachCatalog(tx); };
+  // Reading first: a command that only looks waits for no writer. What is missing or old
+  // is made by the first command of a project, or of a newer Amend.
+  Status attached = InTransaction(db::TransactionMode::kRead, attach);
+  bool writing_helps = attached.code() == StatusCode::kNotFound ||
+                       attached.code() == StatusCode::kUnsupported;
+  if (!writing_helps) return attached;
+  return InTransaction(db::TransactionMode::kWrite, attach);
+}
+
+Status Workspace::AttachCatalog(db::Transaction& tx) {
+  AMEND_ASSIGN_OR_RETURN(iceberg::SqlCatalog catalog,
+                         iceberg::SqlCatalog::Open(tx, kCatalogName));
+  if (tx.mode() == db::TransactionMode::kWrite) {
     AMEND_RETURN_IF_ERROR(catalog.CreateNamespace(tx, project().name_space));
-    AMEND_ASSIGN_OR_RETURN(ledger::Ledger ledger, ledger::Ledger::Open(tx));
-    ledger_ = std::make_unique<ledger::Ledger>(std::move(ledger));
-    store_ =
-        std::make_unique<table::Store>(env_, std::move(catalog), project().name_space);
-    return Status();
-  });
+  } else {
+    AMEND_ASSIGN_OR_RETURN(std::vector<std::string> known, catalog.Namespaces(tx));
+    if (std::find(known.begin(), known.end(), project().name_space) == known.end()) {
+      return NotFound("the catalog has no namespace " + project().name_space);
+    }
+  }
+  AMEND_ASSIGN_OR_RETURN(ledger::Ledger ledger, ledger::Ledger::Open(tx));
+  ledger_ = std::make_unique<ledger::Ledger>(std::move(ledger));
+  store_ = std::make_unique<table::Store>(env_, std::move(catalog), project().name_space);
+  return {};
 }
 
 Status Workspace::InTransaction(db::TransactionMode mode,

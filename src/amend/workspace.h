@@ -62,6 +62,8 @@ class Workspace {
   Workspace(Env& env, BoundProject bound, sql::Binder binder,
             db::StatementObserver* observer);
   Status OpenCatalog();
+  /// In a kRead transaction NotFound or Unsupported where writing may help.
+  Status AttachCatalog(db::Transaction& tx);
 
   Env& env_;
   db::StatementObserver* observer_;

@@ -1,8 +1,10 @@
 """What becomes visible and what is refused, end to end: field cases on overwrites, checks,
 atomicity, conflicts and the way back."""
 
+import contextlib
 import datetime
 import os
+import sqlite3
 import time
 
 from project import Story, main, planned
@@ -453,6 +455,18 @@ class ConcurrencyStory(Story):
         refused = project.run("publish", wide)
         self.assertEqual(4, refused.code, refused)
         self.assertIn("held", refused.out)
+        self.assertEqual(pins, project.pins())
+
+    def test_readers_do_not_wait_for_a_writer(self):
+        project, plan = self.staged()
+        with contextlib.closing(sqlite3.connect(project.folder / ".amend/catalog.db",
+                                                isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")
+            pins = project.pins()
+            self.assertEqual({"src", "out"}, set(pins))
+            self.assertEqual([[28]], project.rows("SELECT count(*) FROM out"))
+            self.assertEqual("out", project.ok("status")["models"][0]["model"])
+            writer.execute("ROLLBACK")
         self.assertEqual(pins, project.pins())
 
     def test_a_plan_that_was_taken_back_is_not_called_done(self):
