@@ -135,6 +135,13 @@ Result<std::vector<IntentRow>> Ledger::UnfinishedIntents(db::Transaction& tx) {
   return DecodeAll<IntentRow>(all);
 }
 
+Result<std::vector<IntentRow>> Ledger::ClosedIntents(db::Transaction& tx) {
+  AMEND_ASSIGN(std::vector<IntentData> all,
+               Store(tx).IntentsNotIn(NameOf(IntentStatus::kOpen),
+                                      NameOf(IntentStatus::kCommitted)));
+  return DecodeAll<IntentRow>(all);
+}
+
 Result<bool> Ledger::TakeOver(db::Transaction& tx, const std::string& id,
                               std::int64_t epoch, const Json& record) {
   return Took(Store(tx).SetIntentRecord(id, epoch, NameOf(IntentStatus::kOpen),

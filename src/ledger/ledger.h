@@ -120,6 +120,9 @@ class Ledger {
   Result<std::optional<IntentRow>> FindIntent(db::Transaction& tx, const std::string& id);
   /// kOpen and kCommitted ones, by number: what recovery looks for.
   Result<std::vector<IntentRow>> UnfinishedIntents(db::Transaction& tx);
+  /// The others, by number: nothing is written in their name any more, so that gc may
+  /// remove what their attempts left.
+  Result<std::vector<IntentRow>> ClosedIntents(db::Transaction& tx);
   /// Sets `record` and epoch + 1 where the intent is open under `epoch`.
   Result<bool> TakeOver(db::Transaction& tx, const std::string& id, std::int64_t epoch,
                         const Json& record);

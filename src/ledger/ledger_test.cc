@@ -235,8 +235,10 @@ TEST_F(LedgerTest, ATakenOverIntentFencesItsFirstOwner) {
     EXPECT_EQ(ledger.TakeOver(tx, "a", 2, record), false);  // no longer open
     EXPECT_EQ(ledger.FindIntent(tx, "a")->value().record, record);
     EXPECT_THAT(*ledger.UnfinishedIntents(tx), SizeIs(1));
+    EXPECT_THAT(*ledger.ClosedIntents(tx), IsEmpty());
     EXPECT_TRUE(set(2, IntentStatus::kCommitted, IntentStatus::kConfirmed));
     EXPECT_THAT(*ledger.UnfinishedIntents(tx), IsEmpty());
+    EXPECT_THAT(*ledger.ClosedIntents(tx), SizeIs(1));
   });
 }
 

@@ -169,6 +169,12 @@ Result<std::vector<IntentData>> Store::IntentsIn(std::string_view status,
                          {Text(status), Text(or_status)});
 }
 
+Result<std::vector<IntentData>> Store::IntentsNotIn(std::string_view status,
+                                                    std::string_view nor_status) {
+  return All<IntentData>(tx_, "WHERE status NOT IN (?, ?) ORDER BY number",
+                         {Text(status), Text(nor_status)});
+}
+
 Result<std::int64_t> Store::SetIntentNumber(const std::string& id, std::int64_t epoch,
                                             std::string_view status,
                                             std::int64_t number) {

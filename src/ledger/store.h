@@ -85,6 +85,9 @@ class Store {
   /// In one of the two statuses, by number.
   Result<std::vector<IntentData>> IntentsIn(std::string_view status,
                                             std::string_view or_status);
+  /// In neither of the two statuses, by number.
+  Result<std::vector<IntentData>> IntentsNotIn(std::string_view status,
+                                               std::string_view nor_status);
   Result<std::int64_t> SetIntentNumber(const std::string& id, std::int64_t epoch,
                                        std::string_view status, std::int64_t number);
   Result<std::int64_t> SetIntentRecord(const std::string& id, std::int64_t epoch,

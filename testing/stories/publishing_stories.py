@@ -469,6 +469,29 @@ class ConcurrencyStory(Story):
             writer.execute("ROLLBACK")
         self.assertEqual(pins, project.pins())
 
+    def test_gc_keeps_the_tables_of_a_model_that_left_the_project(self):
+        project, plan = self.staged()
+        project.ok("publish", plan)
+        files = {t.file.file_path.removeprefix("file://")
+                 for t in project.peer_table("out").scan().plan_files()}
+        project.folder.joinpath("models/out.sql").unlink()
+        project.ok("gc", "--yes")
+        self.assertEqual([], [f for f in files if not os.path.exists(f)])
+        project.model("out", OUT)
+        self.assertEqual([[28, 4]],
+                         project.rows("SELECT count(*), count(*) FILTER (x = 9) FROM out"))
+
+    def test_gc_takes_the_twins_of_a_plan_whose_files_go(self):
+        project, plan = self.staged("exclusive")
+        self.assertIn((f"shop_amend_{plan}",), project.peer_catalog().list_namespaces())
+        project.land("src", days(5, 5, per_day=4, x=10), replace=True)
+        project.backfill()
+        twins = [f for f in project.files("warehouse") if f"shop_amend_{plan}" in f]
+        self.assertTrue(twins)
+        project.ok("gc", "--yes")
+        self.assertEqual(set(), set(twins) & set(project.files("warehouse")))
+        self.assertNotIn((f"shop_amend_{plan}",), project.peer_catalog().list_namespaces())
+
     def test_a_plan_that_was_taken_back_is_not_called_done(self):
         project, plan = self.staged("exclusive")
         number = project.ok("publish", plan)["publication"]
