@@ -1,24 +1,41 @@
 #include "amend/commands.h"
+#include "check/judge.h"
 #include "fmt/format.h"
 #include "plan/planner.h"
 
 namespace amend {
 namespace {
 
-/// The first verdict that stops a publication, as the refusal that names it.
-std::optional<amend::Status> Blocking(const run::RunOutcome& outcome) {
+std::string SamplesOf(const std::vector<state::Verdict>& verdicts,
+                      const std::string& write_set, const check::Objection& objection) {
+  std::string samples;
+  for (const state::Verdict& verdict : verdicts) {
+    if (verdict.write_set != write_set || verdict.check != objection.check ||
+        verdict.partition != objection.partition) {
+      continue;
+    }
+    for (const Json& sample : verdict.samples) samples += "\n    " + sample.dump();
+  }
+  return samples;
+}
+
+/// The first thing that stands against publishing, as the refusal that names it: a check
+/// that failed, or one that was never asked of what is staged.
+std::optional<amend::Status> Blocking(const Workspace& workspace,
+                                      const run::RunOutcome& outcome) {
   for (const run::ModelOutcome& model : outcome.models) {
-    for (const state::Verdict& verdict : model.verdicts) {
-      bool bad = verdict.outcome == state::Outcome::kFail ||
-                 verdict.outcome == state::Outcome::kError;
-      if (!verdict.blocks || !bad) continue;
-      std::string samples;
-      for (const Json& sample : verdict.samples) samples += "\n    " + sample.dump();
-      return Refused(fmt::format("check {} stopped it: {}{}", verdict.check, verdict.text,
-                                 samples))
-          .Table(verdict.model)
-          .Partition(verdict.partition)
-          .Hint("Nothing was published. Correct the model or the source and plan again.");
+    const lineage::Model& definition = workspace.lineage().FindModel(model.model)->model;
+    for (const state::WriteSet& set : model.write_sets) {
+      for (const check::Objection& objection :
+           check::Objections(definition, set.name, model.verdicts)) {
+        return Refused(fmt::format("check {} stopped it: {}{}", objection.check,
+                                   objection.text,
+                                   SamplesOf(model.verdicts, set.name, objection)))
+            .Table(model.model)
+            .Partition(objection.partition)
+            .Hint(
+                "Nothing was published. Correct the model or the source and plan again.");
+      }
     }
   }
   return std::nullopt;
@@ -157,7 +174,7 @@ Result<Answer> Amend::Publish(const std::string& id) {
   StagingOptions options;
   options.only_finished = true;
   AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(*workspace_, world, options));
-  if (auto refusal = Blocking(outcome)) return Fail(*std::move(refusal));
+  if (auto refusal = Blocking(*workspace_, outcome)) return Fail(*std::move(refusal));
   if (outcome.state != run::RunState::kStaged) return Fail(outcome.failure);
   AMEND_ASSIGN(publish::Publication publication,
                PreparePublication(*workspace_, world, outcome, gathered,

@@ -1,67 +1,78 @@
 // review: what would change, per partition and column, from the files themselves.
 #include "amend/commands.h"
 #include "base/text.h"
+#include "check/diff.h"
 #include "engine/diff.h"
 #include "fmt/format.h"
+#include "table/types.h"
 
 namespace amend {
 namespace {
 
-using partition::PartitionSet;
-
-Json DiffToJson(const partition::PartitionSpace& space,
-                const engine::PartitionDiff& diff) {
-  Json json = Json::object();
-  json["partition"] = space.Format(diff.partition);
-  json["rows_before"] = diff.rows_before;
-  json["rows_after"] = diff.rows_after;
-  json["added"] = diff.added;
-  json["removed"] = diff.removed;
-  json["changed"] = diff.changed;
-  json["columns"] = Json::object();
-  for (const auto& [column, rows] : diff.columns) json["columns"][column] = rows;
-  return json;
+/// Columns of the table as it is published; none where it is not yet.
+Result<std::vector<lineage::Column>> ColumnsBefore(Workspace& w,
+                                                   const run::RunWorld& world,
+                                                   const std::string& model) {
+  auto pin = world.plan.pins.find(model);
+  if (pin == world.plan.pins.end()) return std::vector<lineage::Column>();
+  AMEND_ASSIGN(const iceberg::LoadedTable* table, w.store().Load(pin->second));
+  return table::ColumnsOf(table->metadata.schema());
 }
 
-Result<std::vector<engine::PartitionDiff>> DiffModel(Workspace& w,
-                                                     const run::RunWorld& world,
-                                                     const run::ModelOutcome& outcome) {
-  const lineage::BoundModelEntry* model = w.lineage().FindModel(outcome.model);
+Result<check::ModelDiff> DiffModel(Workspace& w, const run::RunWorld& world,
+                                   const run::ModelOutcome& outcome) {
+  const lineage::Model& model = w.lineage().FindModel(outcome.model)->model;
   const run::RunTable& table = world.tables.at(outcome.model);
-  engine::DiffSpec spec;
-  spec.space = model->model.space;
-  spec.schema = table.schema;
-  spec.key = model->model.key;
-  AMEND_ASSIGN(spec.before, table.pinned.PathsIn(outcome.changed));
+  engine::DiffFiles files;
+  files.space = model.space;
+  files.schema = table.schema;
+  AMEND_ASSIGN(files.before, table.pinned.PathsIn(outcome.changed));
   for (const state::WriteSet& set : outcome.write_sets) {
     for (const state::StagedFile& file : set.files) {
-      if (outcome.changed.Contains(file.partition)) spec.after.push_back(file.path);
+      if (outcome.changed.Contains(file.partition)) files.after.push_back(file.path);
     }
   }
   AMEND_ASSIGN(engine::Engine * engine, w.engine());
-  return engine::DiffFiles(engine->connection(), spec);
+  AMEND_ASSIGN(bool unique, engine::KeyIsUnique(engine->connection(), files, model.key));
+  AMEND_ASSIGN(std::vector<lineage::Column> before,
+               ColumnsBefore(w, world, outcome.model));
+  check::ModelDiff diff;
+  diff.model = outcome.model;
+  diff.spec = check::DiffSpecFor(model, before, table::ColumnsOf(table.schema), unique);
+  AMEND_ASSIGN(diff.partitions, engine::Diff(engine->connection(), files, diff.spec));
+  AMEND_FAIL_IF_ERROR(check::Verify(diff));
+  return diff;
 }
 
-std::string DiffText(const partition::PartitionSpace& space, const std::string& model,
-                     const std::vector<engine::PartitionDiff>& diffs) {
+std::string LineOf(const std::string& name, const check::PartitionDiff& diff) {
+  std::vector<std::string> columns;
+  for (const auto& [column, rows] : diff.columns) {
+    columns.push_back(fmt::format("{} {}", column, GroupDigits(rows)));
+  }
+  return fmt::format("  {:<12} rows {} → {}  +{} -{} ~{}  {}\n", name,
+                     GroupDigits(diff.rows_before), GroupDigits(diff.rows_after),
+                     GroupDigits(diff.added), GroupDigits(diff.removed),
+                     GroupDigits(diff.changed), Join(columns, ", "));
+}
+
+std::string TextOf(const partition::PartitionSpace& space, const check::ModelDiff& diff,
+                   const std::vector<std::string>& remarks) {
   constexpr std::size_t kMostLines = 12;
-  std::string text = fmt::format("{}  {} partitions change\n", model, diffs.size());
-  for (std::size_t i = 0; i < std::min(diffs.size(), kMostLines); ++i) {
-    const engine::PartitionDiff& diff = diffs[i];
-    std::vector<std::string> columns;
-    for (const auto& [column, rows] : diff.columns) {
-      columns.push_back(fmt::format("{} {}", column, GroupDigits(rows)));
-    }
-    text += fmt::format("  {:<12} rows {} → {}  +{} -{} ~{}  {}\n",
-                        space.Format(diff.partition), GroupDigits(diff.rows_before),
-                        GroupDigits(diff.rows_after), GroupDigits(diff.added),
-                        GroupDigits(diff.removed), GroupDigits(diff.changed),
-                        Join(columns, ", "));
+  std::vector<const check::PartitionDiff*> different;
+  for (const check::PartitionDiff& part : diff.partitions) {
+    if (!part.same()) different.push_back(&part);
   }
-  if (diffs.size() > kMostLines) {
-    text +=
-        fmt::format("  and {} more: --json has them all\n", diffs.size() - kMostLines);
+  std::string text =
+      fmt::format("{}  {} partitions change\n", diff.model, different.size());
+  for (std::size_t i = 0; i < std::min(different.size(), kMostLines); ++i) {
+    text += LineOf(space.Format(different[i]->partition), *different[i]);
   }
+  if (different.size() > kMostLines) {
+    text += fmt::format("  and {} more: --json has them all\n",
+                        different.size() - kMostLines);
+    text += LineOf("together", check::TotalOf(diff));
+  }
+  for (const std::string& remark : remarks) text += "  note: " + remark + "\n";
   return text;
 }
 
@@ -80,16 +91,11 @@ Result<Answer> Amend::Review(const std::string& id) {
   answer.json["models"] = Json::array();
   for (const run::ModelOutcome& model : outcome.models) {
     const partition::PartitionSpace& space = workspace_->lineage().SpaceOf(model.model);
-    AMEND_ASSIGN(std::vector<engine::PartitionDiff> diffs,
-                 DiffModel(*workspace_, world, model));
-    Json json = Json::object();
-    json["model"] = model.model;
-    json["partitions"] = Json::array();
-    for (const engine::PartitionDiff& diff : diffs) {
-      json["partitions"].push_back(DiffToJson(space, diff));
-    }
-    answer.json["models"].push_back(std::move(json));
-    answer.text += DiffText(space, model.model, diffs);
+    AMEND_ASSIGN(check::ModelDiff diff, DiffModel(*workspace_, world, model));
+    const std::vector<std::string> remarks = check::Remarks(
+        diff, space, table::ColumnsOf(world.tables.at(model.model).schema));
+    answer.json["models"].push_back(check::DiffToJson(diff, space, remarks));
+    answer.text += TextOf(space, diff, remarks);
   }
   answer.text += "Next   amend publish " + loaded.plan.id + "\n";
   return answer;

@@ -62,10 +62,6 @@ void CompareRows(const DiffSpec& spec, const Json& before, const Json& after,
                  PartitionDiff* diff) {
   bool changed = false;
   bool tolerated = false;
-  auto differs = [&](const std::string& column) {
-    changed = true;
-    ++diff->columns[column];
-  };
   for (const std::string& column : spec.columns) {
     auto limit = spec.tolerance.find(column);
     const double tolerance = limit == spec.tolerance.end() ? 0 : limit->second;
@@ -76,11 +72,11 @@ void CompareRows(const DiffSpec& spec, const Json& before, const Json& after,
         tolerated = true;
         break;
       case CellDifference::kDiffers:
-        differs(column);
+        changed = true;
+        ++diff->columns[column];
         break;
     }
   }
-  for (const std::string& column : spec.retyped) differs(column);
   diff->changed += changed ? 1 : 0;
   diff->within_tolerance += tolerated && !changed ? 1 : 0;
 }
@@ -119,7 +115,7 @@ void RemarkOnColumns(const PartitionDiff& total, const DiffSpec& spec,
                      const std::vector<Column>& columns,
                      std::vector<std::string>* remarks) {
   for (const auto& [name, count] : total.columns) {
-    if (count == Stayed(total) && count > 1 && !Contains(spec.retyped, name)) {
+    if (count == Stayed(total) && count > 1 && !Contains(spec.only_after, name)) {
       remarks->push_back(name + " differs in every row that stayed");
     }
   }
@@ -149,10 +145,7 @@ DiffSpec DiffSpecFor(const lineage::Model& model, const std::vector<Column>& bef
   const bool has_key =
       !model.key.empty() &&
       std::all_of(model.key.begin(), model.key.end(), [&](const std::string& name) {
-        const Column* old_column = FindColumn(before, name);
-        const Column* new_column = FindColumn(after, name);
-        return old_column != nullptr && new_column != nullptr &&
-               old_column->type == new_column->type;
+        return FindColumn(before, name) != nullptr && FindColumn(after, name) != nullptr;
       });
   if (has_key && key_is_unique) {
     spec.mode = DiffMode::kKeyed;
@@ -165,9 +158,8 @@ DiffSpec DiffSpecFor(const lineage::Model& model, const std::vector<Column>& bef
       spec.only_after.push_back(column.name);
     } else if (old_column->type != column.type) {
       spec.retyped.push_back(column.name);
-    } else {
-      spec.columns.push_back(column.name);
     }
+    spec.columns.push_back(column.name);
   }
   for (const Column& column : before) {
     if (!IsLandingColumn(column.name) && FindColumn(after, column.name) == nullptr) {
@@ -184,8 +176,7 @@ DiffSpec DiffSpecFor(const lineage::Model& model, const std::vector<Column>& bef
 }
 
 Status Verify(const ModelDiff& diff) {
-  std::set<std::string> known(diff.spec.columns.begin(), diff.spec.columns.end());
-  known.insert(diff.spec.retyped.begin(), diff.spec.retyped.end());
+  const std::set<std::string> known(diff.spec.columns.begin(), diff.spec.columns.end());
   const partition::Partition* last = nullptr;
   for (const PartitionDiff& part : diff.partitions) {
     if (last != nullptr && !(*last < part.partition)) {
@@ -257,7 +248,8 @@ std::vector<std::string> Remarks(const ModelDiff& diff,
   return remarks;
 }
 
-Json DiffToJson(const ModelDiff& diff, const partition::PartitionSpace& space) {
+Json DiffToJson(const ModelDiff& diff, const partition::PartitionSpace& space,
+                const std::vector<std::string>& remarks) {
   Json json = {{"model", diff.model},
                {"mode", DiffModeName(diff.spec.mode)},
                {"partitions", Json::array()}};
@@ -273,6 +265,7 @@ Json DiffToJson(const ModelDiff& diff, const partition::PartitionSpace& space) {
                                   {"changed", part.changed},
                                   {"columns", std::move(columns)}});
   }
+  json["remarks"] = remarks;
   return json;
 }
 

@@ -19,25 +19,25 @@ enum class DiffMode {
 };
 std::string_view DiffModeName(DiffMode mode);
 
-/// What the engine compares. Columns are those of both sides, in the new order; landing's
-/// own are left out. A number within its column's tolerance of the other is equal and
-/// counted apart, so that a reader sees that it was let through (two NaNs are equal, and
-/// so are two NULLs; NULL and a value never are).
+/// What the engine compares: old rows as readers of the new schema see them, so a new
+/// column was NULL and a widened one has the new type. Landing's own columns are left
+/// out. A number within its column's tolerance of the other is equal and counted apart,
+/// so that a reader sees that it was let through (two NaNs are equal, and so are two
+/// NULLs; NULL and a value never are).
 struct DiffSpec {
   DiffMode mode = DiffMode::kMultiset;
   std::vector<std::string> key;
-  std::vector<std::string> columns;         ///< compared; without the key
+  std::vector<std::string> columns;  ///< of the new schema, in its order; without the key
   std::map<std::string, double> tolerance;  ///< absolute, > 0; keyed only
-  std::vector<std::string> only_before;     ///< columns that are gone
+  std::vector<std::string> only_before;     ///< columns that are gone; not compared
   std::vector<std::string> only_after;      ///< columns that are new
-  /// Same name, other type: keyed, every row counts as changed in them; multisets leave
-  /// them out, and remarks say so.
-  std::vector<std::string> retyped;
+  std::vector<std::string> retyped;         ///< same name, other type
   friend bool operator==(const DiffSpec&, const DiffSpec&) = default;
 };
 
-/// Keyed where the model has a key and `key_is_unique` (checked on both sides: by a key
-/// that repeats, rows would be counted more than once); else as multisets.
+/// Keyed where both sides have the model's key and `key_is_unique` within each partition
+/// (checked on both sides: by a key that repeats, rows would be counted more than once);
+/// else as multisets.
 DiffSpec DiffSpecFor(const lineage::Model& model,
                      const std::vector<lineage::Column>& before,
                      const std::vector<lineage::Column>& after, bool key_is_unique);
@@ -80,9 +80,11 @@ std::vector<std::string> Remarks(const ModelDiff& diff,
                                  const partition::PartitionSpace& space,
                                  const std::vector<lineage::Column>& columns);
 
-/// {model, partitions: [{partition, rows_before, rows_after, added, removed, changed,
-/// columns}]} as `review --json` has it; partitions that are the same are left out.
-Json DiffToJson(const ModelDiff& diff, const partition::PartitionSpace& space);
+/// {model, mode, partitions: [{partition, rows_before, rows_after, added, removed,
+/// changed, columns}], remarks} as `review --json` has it; partitions that are the same
+/// are left out.
+Json DiffToJson(const ModelDiff& diff, const partition::PartitionSpace& space,
+                const std::vector<std::string>& remarks);
 
 /// The slow, plainly right twin of what the engine does in SQL: compares rows in memory.
 /// A row is one JSON object; numbers are numbers, everything else is compared as it is.

@@ -63,13 +63,11 @@ TEST(DiffSpec, LeavesLandingColumnsOutAndSortsTheRest) {
   after[1].type = "UUID";
   after.push_back({"tax", "DOUBLE", true});
   Model model = Keyed();
-  model.contracts.resize(2);
+  model.contracts.resize(1);
   model.contracts[0].name = "A";
   model.contracts[0].tolerance = 0.5;
-  model.contracts[1].name = "name";
-  model.contracts[1].tolerance = 0.5;
   DiffSpec spec = DiffSpecFor(model, before, after, true);
-  EXPECT_THAT(spec.columns, ElementsAre("a", "b"));
+  EXPECT_THAT(spec.columns, ElementsAre("name", "a", "b", "tax"));
   EXPECT_THAT(spec.retyped, ElementsAre("name"));
   EXPECT_THAT(spec.only_before, ElementsAre("gone"));
   EXPECT_THAT(spec.only_after, ElementsAre("tax"));
@@ -112,6 +110,18 @@ TEST(Diff, NanEqualsNan) {
           .same());
 }
 
+TEST(Diff, ANewColumnWasNull) {
+  DiffSpec spec = DiffSpecFor(
+      Keyed(), {{"id", "BIGINT", true}, {"name", "VARCHAR", true}}, kColumns, true);
+  PartitionDiff part =
+      DiffRows(spec, {{{"id", 1}, {"name", "x"}}, {{"id", 2}, {"name", "y"}}},
+               {Row(1, "x", 7, nullptr), Row(2, "y", 8, nullptr)});
+  EXPECT_EQ(part.changed, 2);
+  EXPECT_EQ(part.columns, (std::map<std::string, std::int64_t>{{"a", 2}}));
+  EXPECT_THAT(Remarks(DiffOf(part, spec), PartitionSpace(), kColumns),
+              ElementsAre("a is new", "b is new"));
+}
+
 TEST(Diff, MultisetsCountCopies) {
   DiffSpec spec = DiffSpecFor(Model(), kColumns, kColumns, true);
   PartitionDiff diff =
@@ -144,12 +154,12 @@ TEST(Diff, ReadsAsTheContractHasIt) {
   diff.partitions[2] = {{11'387, {}}, 5, 5, 0, 0, 0, 0, {}};
   ASSERT_EQ(Verify(diff), Status());
   EXPECT_EQ(
-      DiffToJson(diff, space).dump(),
+      DiffToJson(diff, space, {"look here"}).dump(),
       R"({"model":"m","mode":"keyed","partitions":[)"
       R"({"partition":"null","rows_before":2,"rows_after":0,"added":0,"removed":2,)"
       R"("changed":0,"columns":{}},)"
       R"({"partition":"2001-03-05","rows_before":10,"rows_after":11,"added":2,"removed":1,)"
-      R"("changed":3,"columns":{"a":3,"name":1}}]})");
+      R"("changed":3,"columns":{"a":3,"name":1}}],"remarks":["look here"]})");
   PartitionDiff total = TotalOf(diff);
   EXPECT_EQ(total.rows_before, 17);
   EXPECT_EQ(total.rows_after, 16);

@@ -10,52 +10,54 @@
 namespace amend::engine {
 namespace {
 
-std::string SideSql(const DiffSpec& spec, const std::vector<std::string>& files) {
-  return fmt::format("SELECT *, {} FROM ({})", PointColumnsSql(spec.space),
-                     ScanSql(spec.schema, files, false));
+using check::DiffMode;
+using check::DiffSpec;
+using check::PartitionDiff;
+
+std::string SideSql(const DiffFiles& files, const std::vector<std::string>& paths) {
+  return fmt::format("SELECT *, {} FROM ({})", PointColumnsSql(files.space),
+                     ScanSql(files.schema, paths, false));
 }
 
-/// Whether every key is unique in these files, so that a join pairs rows one to one.
-Result<bool> KeyIsUnique(duck::Connection& connection, const DiffSpec& spec,
-                         const std::vector<std::string>& files) {
-  std::vector<std::string> key;
-  for (const std::string& column : spec.key) key.push_back(SqlIdentifier(column));
-  AMEND_ASSIGN(duck::Value twice,
-               connection.QueryValue(fmt::format(
-                   "SELECT count(*) > 0 FROM (SELECT 1 FROM ({}) GROUP BY {} HAVING "
-                   "count(*) > 1)",
-                   ScanSql(spec.schema, files, false), Join(key, ", "))));
-  return !std::get<bool>(twice);
+std::vector<std::string> Quoted(const std::vector<std::string>& names) {
+  std::vector<std::string> quoted;
+  quoted.reserve(names.size());
+  for (const std::string& name : names) quoted.push_back(SqlIdentifier(name));
+  return quoted;
 }
 
-/// Columns that can differ under one key.
-std::vector<std::string> ValueColumns(const DiffSpec& spec) {
-  std::vector<std::string> columns;
-  for (const std::string& name : ContentColumns(spec.schema)) {
-    if (std::find(spec.key.begin(), spec.key.end(), name) == spec.key.end()) {
-      columns.push_back(name);
-    }
+/// Whether a column differs, by more than its tolerance where it has one.
+std::string DiffersSql(const DiffSpec& spec, const std::string& column) {
+  std::string name = SqlIdentifier(column);
+  std::string differs = fmt::format("b.{0} IS DISTINCT FROM a.{0}", name);
+  auto tolerance = spec.tolerance.find(column);
+  if (tolerance == spec.tolerance.end()) return differs;
+  return fmt::format(
+      "({0} AND NOT coalesce(abs(b.{1}::DOUBLE - a.{1}::DOUBLE) <= {2}, false))", differs,
+      name, duck::ToSqlLiteral(tolerance->second));
+}
+
+std::string AnyOf(const std::vector<std::string>& conditions) {
+  return conditions.empty() ? "false" : "(" + Join(conditions, " OR ") + ")";
+}
+
+std::string KeyedSql(const DiffFiles& files, const DiffSpec& spec) {
+  const std::vector<std::string> points = PointColumnNames(files.space);
+  std::vector<std::string> paired;
+  for (const std::string& column : Quoted(spec.key)) paired.push_back(column);
+  paired.insert(paired.end(), points.begin(), points.end());
+  for (std::string& column : paired) {
+    column = fmt::format("b.{0} IS NOT DISTINCT FROM a.{0}", column);
   }
-  return columns;
-}
-
-std::string KeyedSql(const DiffSpec& spec, const std::vector<std::string>& values) {
-  std::vector<std::string> same_key;
-  for (const std::string& column : spec.key) {
-    same_key.push_back(
-        fmt::format("b.{0} IS NOT DISTINCT FROM a.{0}", SqlIdentifier(column)));
-  }
+  const std::string both = "b.amend_here AND a.amend_here";
   std::vector<std::string> differs;
-  for (const std::string& column : values) {
-    differs.push_back(fmt::format("b.{0} IS DISTINCT FROM a.{0}", SqlIdentifier(column)));
-  }
-  std::string both = "b.amend_here AND a.amend_here";
+  std::vector<std::string> exactly;
   std::string counts;
-  for (const std::string& differ : differs) {
-    counts += fmt::format(", count(*) FILTER ({} AND {})", both, differ);
+  for (const std::string& column : spec.columns) {
+    differs.push_back(DiffersSql(spec, column));
+    exactly.push_back(fmt::format("b.{0} IS DISTINCT FROM a.{0}", SqlIdentifier(column)));
+    counts += fmt::format(", count(*) FILTER ({} AND {})", both, differs.back());
   }
-  std::string any = differs.empty() ? "false" : "(" + Join(differs, " OR ") + ")";
-  std::vector<std::string> points = PointColumnNames(spec.space);
   std::vector<std::string> merged;
   for (const std::string& point : points) {
     merged.push_back(
@@ -64,56 +66,69 @@ std::string KeyedSql(const DiffSpec& spec, const std::vector<std::string>& value
   return fmt::format(
       "SELECT {0}, count(*) FILTER (b.amend_here), count(*) FILTER (a.amend_here), "
       "count(*) FILTER (b.amend_here IS NULL), count(*) FILTER (a.amend_here IS NULL), "
-      "count(*) FILTER ({1} AND {2}){3} FROM (SELECT *, true AS amend_here FROM ({4})) b "
-      "FULL JOIN (SELECT *, true AS amend_here FROM ({5})) a ON {6} GROUP BY {7}",
-      Join(merged, ", "), both, any, counts, SideSql(spec, spec.before),
-      SideSql(spec, spec.after), Join(same_key, " AND "), GroupList(points.size()));
+      "count(*) FILTER ({1} AND {2}), count(*) FILTER ({1} AND {3} AND NOT {2}){4} "
+      "FROM (SELECT *, true AS amend_here FROM ({5})) b "
+      "FULL JOIN (SELECT *, true AS amend_here FROM ({6})) a ON {7} GROUP BY {8}",
+      Join(merged, ", "), both, AnyOf(differs), AnyOf(exactly), counts,
+      SideSql(files, files.before), SideSql(files, files.after), Join(paired, " AND "),
+      GroupList(points.size()));
 }
 
-std::string MultisetSql(const DiffSpec& spec) {
-  std::vector<std::string> columns;
-  for (const std::string& name : ContentColumns(spec.schema)) {
-    columns.push_back(SqlIdentifier(name));
-  }
-  std::vector<std::string> points = PointColumnNames(spec.space);
+std::string MultisetSql(const DiffFiles& files, const DiffSpec& spec) {
+  std::vector<std::string> points = PointColumnNames(files.space);
   return fmt::format(
       "SELECT {0}, sum(nb)::BIGINT, sum(na)::BIGINT, sum(greatest(na - nb, 0))::BIGINT, "
-      "sum(greatest(nb - na, 0))::BIGINT, 0::BIGINT FROM (SELECT {0}, {1}, "
+      "sum(greatest(nb - na, 0))::BIGINT, 0::BIGINT, 0::BIGINT FROM (SELECT {0}, {1}, "
       "count(*) FILTER (amend_side = 0) AS nb, count(*) FILTER (amend_side = 1) AS na "
       "FROM (SELECT *, 0 AS amend_side FROM ({2}) UNION ALL SELECT *, 1 FROM ({3})) "
       "GROUP BY {0}, {1}) GROUP BY {0}",
-      Join(points, ", "), Join(columns, ", "), SideSql(spec, spec.before),
-      SideSql(spec, spec.after));
+      Join(points, ", "), Join(Quoted(spec.columns), ", "), SideSql(files, files.before),
+      SideSql(files, files.after));
+}
+
+PartitionDiff DiffOf(const DiffFiles& files, const DiffSpec& spec, const duck::Row& row) {
+  PartitionDiff diff;
+  diff.partition = PointOfRow(files.space, row, 0);
+  std::size_t at = PointColumnNames(files.space).size();
+  for (std::int64_t* count : {&diff.rows_before, &diff.rows_after, &diff.added,
+                              &diff.removed, &diff.changed, &diff.within_tolerance}) {
+    *count = CountOf(row[at++]);
+  }
+  if (spec.mode == DiffMode::kMultiset) return diff;
+  for (const std::string& column : spec.columns) {
+    std::int64_t changed = CountOf(row[at++]);
+    if (changed > 0) diff.columns[column] = changed;
+  }
+  return diff;
 }
 
 }  // namespace
 
-Result<std::vector<PartitionDiff>> DiffFiles(duck::Connection& connection,
-                                             const DiffSpec& spec) {
-  bool keyed = !spec.key.empty();
-  for (const auto* files : {&spec.before, &spec.after}) {
-    if (!keyed) break;
-    AMEND_ASSIGN(keyed, KeyIsUnique(connection, spec, *files));
+Result<bool> KeyIsUnique(duck::Connection& connection, const DiffFiles& files,
+                         const std::vector<std::string>& key) {
+  if (key.empty()) return true;
+  std::vector<std::string> columns = Quoted(key);
+  for (std::string& point : PointColumnNames(files.space)) columns.push_back(point);
+  for (const auto* paths : {&files.before, &files.after}) {
+    AMEND_ASSIGN(duck::Value twice,
+                 connection.QueryValue(fmt::format(
+                     "SELECT count(*) > 0 FROM (SELECT 1 FROM ({}) GROUP BY {} HAVING "
+                     "count(*) > 1)",
+                     SideSql(files, *paths), Join(columns, ", "))));
+    if (std::get<bool>(twice)) return false;
   }
-  std::vector<std::string> values =
-      keyed ? ValueColumns(spec) : std::vector<std::string>();
-  AMEND_ASSIGN(duck::Rows rows,
-               connection.Query(keyed ? KeyedSql(spec, values) : MultisetSql(spec)));
+  return true;
+}
+
+Result<std::vector<PartitionDiff>> Diff(duck::Connection& connection,
+                                        const DiffFiles& files, const DiffSpec& spec) {
+  const bool keyed = spec.mode == DiffMode::kKeyed;
+  AMEND_ASSIGN(duck::Rows rows, connection.Query(keyed ? KeyedSql(files, spec)
+                                                       : MultisetSql(files, spec)));
   std::vector<PartitionDiff> diffs;
   for (const duck::Row& row : rows.rows) {
-    PartitionDiff diff;
-    diff.partition = PointOfRow(spec.space, row, 0);
-    std::size_t at = PointColumnNames(spec.space).size();
-    diff.rows_before = CountOf(row[at]);
-    diff.rows_after = CountOf(row[at + 1]);
-    diff.added = CountOf(row[at + 2]);
-    diff.removed = CountOf(row[at + 3]);
-    diff.changed = CountOf(row[at + 4]);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      std::int64_t changed = CountOf(row[at + 5 + i]);
-      if (changed > 0) diff.columns[values[i]] = changed;
-    }
-    if (diff.added + diff.removed + diff.changed > 0) diffs.push_back(std::move(diff));
+    PartitionDiff diff = DiffOf(files, spec, row);
+    if (!diff.same() || diff.within_tolerance > 0) diffs.push_back(std::move(diff));
   }
   std::sort(diffs.begin(), diffs.end(),
             [](const PartitionDiff& a, const PartitionDiff& b) {
