@@ -24,6 +24,8 @@ struct Answer {
   /// 0, or the exit code of a command that worked and found something (3: checks failed,
   /// 10: there is work, with --detailed-exitcode).
   int exit_code = 0;
+  /// What ended a command that got part of the way (`stage`); decides the exit code.
+  Status failure;
 };
 
 struct PlanOptions {
@@ -33,6 +35,8 @@ struct PlanOptions {
   bool full = false;
   std::string reason;
   std::string ticket;
+  /// Asked where there is work and no reason was given. Null: none is needed.
+  std::function<Result<std::string>()> ask_reason;
 };
 
 struct LandOptions {
@@ -40,6 +44,13 @@ struct LandOptions {
   std::vector<std::string> files;  ///< paths as typed
   bool replace_partitions = false;
   std::string reason;
+  std::string ticket;
+};
+
+struct RollbackOptions {
+  std::int64_t number = 0;  ///< of the publication or landing
+  std::string reason;
+  std::string ticket;  ///< "" = that of what is taken back
 };
 
 struct QueryOptions {
@@ -82,7 +93,7 @@ class Amend {
   /// anything is computed; a no ends it with nothing done.
   Result<Answer> Backfill(const PlanOptions& options, const Progress& progress,
                           const std::function<bool(const std::string&)>& confirm);
-  Result<Answer> Rollback(std::int64_t number, const std::string& reason);
+  Result<Answer> Rollback(const RollbackOptions& options);
   Result<Answer> Release(const std::string& model,
                          const std::vector<std::string>& partitions,
                          const std::string& reason);

@@ -186,6 +186,7 @@ Result<publish::Publication> Landing::Prepare() {
   publication.entry.run = run_;
   publication.entry.author = w_.env().UserName();
   publication.entry.reason = options_.reason;
+  publication.entry.ticket = options_.ticket;
   publication.entry.body["files"] = FilesJson();
   publication.entry.body["replace_partitions"] = options_.replace_partitions;
   publication.summary = {{"amend.run", run_}};

@@ -62,6 +62,9 @@ Result<MadePlan> MakeStoredPlan(Workspace& workspace, const PlanOptions& options
   AMEND_ASSIGN(Gathered gathered, GatherWorld(workspace, request, now));
   AMEND_ASSIGN(state::Plan plan, plan::MakePlan(gathered.world));
   plan.reason = options.reason;
+  if (plan.reason.empty() && !plan.nothing_to_do() && options.ask_reason) {
+    AMEND_ASSIGN(plan.reason, options.ask_reason());
+  }
   plan.ticket = options.ticket;
   plan.author = workspace.env().UserName();
   plan.created_micros = now;

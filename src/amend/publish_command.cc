@@ -201,14 +201,16 @@ Result<Answer> Amend::Backfill(const PlanOptions& options, const Progress& progr
   answer.json["stage"] = stage.json;
   answer.text += stage.text;
   answer.exit_code = stage.exit_code;
-  if (stage.exit_code != 0) return answer;
+  answer.failure = stage.failure;
+  if (stage.exit_code != 0 || !stage.failure.ok()) return answer;
   AMEND_ASSIGN(Answer publish, Publish(made.plan.id));
   answer.json["publish"] = publish.json;
   answer.text += publish.text;
   return answer;
 }
 
-Result<Answer> Amend::Rollback(std::int64_t number, const std::string& reason) {
+Result<Answer> Amend::Rollback(const RollbackOptions& options) {
+  const std::int64_t number = options.number;
   AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
   std::vector<ledger::Entry> entries;
   AMEND_FAIL_IF_ERROR(
@@ -223,11 +225,12 @@ Result<Answer> Amend::Rollback(std::int64_t number, const std::string& reason) {
   }
   if (wanted == nullptr) {
     return Fail(NotFound(fmt::format("there is no #{}", number))
-                    .Hint("amend status lists what was published."));
+                    .Hint("amend pins says the latest number, amend show N what it is."));
   }
+  const Author author = {workspace_->env().UserName(), options.reason,
+                         options.ticket.empty() ? wanted->ticket : options.ticket};
   AMEND_ASSIGN(publish::Publication publication,
-               PrepareRollback(*workspace_, *wanted, entries,
-                               {workspace_->env().UserName(), reason, wanted->ticket}));
+               PrepareRollback(*workspace_, *wanted, entries, author));
   return RunPublication(*workspace_, publication);
 }
 

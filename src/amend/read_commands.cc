@@ -168,6 +168,20 @@ Json SnapshotAt(Workspace& w, const std::string& table, state::Version version) 
   return nullptr;
 }
 
+/// The partitions of an input that one partition needs, over all of the input's uses;
+/// null where the model reads it no more.
+Json RequiredJson(const lineage::Lineage& lineage, const std::string& model,
+                  const partition::Partition& point, const std::string& input) {
+  const auto at = partition::PartitionSet::Of(lineage.SpaceOf(model).shape(), point);
+  std::optional<partition::PartitionSet> required;
+  for (const lineage::Edge* edge : lineage.InputsOf(model)) {
+    if (edge->from != input) continue;
+    partition::PartitionSet set = edge->Required(at);
+    required = required ? required->Union(set) : std::move(set);
+  }
+  return required ? RangesToJson(lineage.SpaceOf(input), *required) : Json();
+}
+
 /// What built a partition: its last fact and the entry that wrote it.
 Json WhyJson(Workspace& w, const std::string& model, const ledger::Entry& entry,
              const state::PartitionFact& fact) {
@@ -179,12 +193,8 @@ Json WhyJson(Workspace& w, const std::string& model, const ledger::Entry& entry,
   for (const auto& [table, version] : fact.record.verified_at) {
     Json input = Json::object();
     input["table"] = table;
-    for (const lineage::Edge* edge : w.lineage().InputsOf(model)) {
-      if (edge->from != table) continue;
-      partition::PartitionSet at =
-          partition::PartitionSet::Of(w.lineage().SpaceOf(model).shape(), fact.partition);
-      input["partitions"] = RangesToJson(w.lineage().SpaceOf(table), edge->Required(at));
-    }
+    input["partitions"] = RequiredJson(w.lineage(), model, fact.partition, table);
+    input["version"] = version;
     input["snapshot"] = SnapshotAt(w, table, version);
     json["inputs"].push_back(std::move(input));
   }
@@ -344,6 +354,7 @@ Result<Answer> Amend::Show(const std::string& id) {
     answer = PublishedAnswer(*workspace_, *entry, false);
     answer.json["no_op"] = entry->no_op;
     answer.json["reason"] = entry->reason;
+    answer.json["ticket"] = entry->ticket;
     answer.json["by"] = entry->author;
     answer.json["at"] = FormatMicros(entry->at_micros);
     answer.json["plan"] = entry->plan;

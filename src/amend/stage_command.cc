@@ -110,11 +110,7 @@ Answer StageAnswer(const state::Plan& plan, const run::RunOutcome& outcome) {
   json["estimate_seconds"] = estimate;
   answer.text = Text(plan, outcome);
   if (outcome.state == run::RunState::kQuarantined) answer.exit_code = 3;
-  if (outcome.state == run::RunState::kFailed) {
-    answer.exit_code = outcome.failure.code() == StatusCode::kExhausted ? 5 : 1;
-    answer.text += outcome.failure.ToString() + "\n";
-    json["error"] = outcome.failure.ToString();
-  }
+  if (outcome.state == run::RunState::kFailed) answer.failure = outcome.failure;
   return answer;
 }
 

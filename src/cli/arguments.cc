@@ -19,6 +19,10 @@ void AddPlanOptions(CLI::App* app, Command* command) {
 
 void AddReason(CLI::App* app, Command* command) {
   app->add_option("--reason", command->plan.reason, "Why: kept in the ledger");
+}
+
+void AddReasonAndTicket(CLI::App* app, Command* command) {
+  AddReason(app, command);
   app->add_option("--ticket", command->plan.ticket, "Its ticket");
 }
 
@@ -38,13 +42,13 @@ void AddProjectCommands(CLI::App& app, Command* command) {
   land->add_option("files", command->words, "Parquet, CSV or JSON files")->required();
   land->add_flag("--replace-partitions", command->replace_partitions,
                  "Replace the partitions that the files have rows for");
-  AddReason(land, command);
+  AddReasonAndTicket(land, command);
 }
 
 void AddPlanCommands(CLI::App& app, Command* command) {
   CLI::App* plan = Add(app, command, "plan", "What is touched, why, what it costs");
   AddPlanOptions(plan, command);
-  AddReason(plan, command);
+  AddReasonAndTicket(plan, command);
   plan->add_flag("--detailed-exitcode", command->detailed_exitcode,
                  "0: nothing to do, 10: work");
   for (const auto& [name, help] : std::vector<std::pair<std::string, std::string>>{
@@ -56,14 +60,14 @@ void AddPlanCommands(CLI::App& app, Command* command) {
   }
   CLI::App* backfill = Add(app, command, "backfill", "plan, stage and publish");
   AddPlanOptions(backfill, command);
-  AddReason(backfill, command);
+  AddReasonAndTicket(backfill, command);
   backfill->add_flag("--yes", command->yes, "Do not ask");
 }
 
 void AddHistoryCommands(CLI::App& app, Command* command) {
   CLI::App* rollback = Add(app, command, "rollback", "Take a publication back");
   rollback->add_option("number", command->id, "Its number")->required();
-  AddReason(rollback, command);
+  AddReasonAndTicket(rollback, command);
   CLI::App* release = Add(app, command, "release", "End holds");
   release->add_option("model", command->id, "The model")->required();
   release->add_option("partitions", command->words, "Partitions (default: all held)");
@@ -96,13 +100,14 @@ Result<std::optional<std::int64_t>> Number(const std::string& text) {
 }
 
 /// A reason is asked for where there is work, and must be given where nobody can answer.
-Result<std::string> ReasonOf(const Command& command) {
-  if (!command.plan.reason.empty()) return command.plan.reason;
-  return Ask("Why (kept in the ledger)? ");
+PlanOptions PlanOptionsOf(const Command& command) {
+  PlanOptions options = command.plan;
+  options.ask_reason = AskReason;
+  return options;
 }
 
 Result<Answer> ExecutePlan(Amend& amend, const Command& command) {
-  AMEND_ASSIGN(Answer answer, amend.Plan(command.plan));
+  AMEND_ASSIGN(Answer answer, amend.Plan(PlanOptionsOf(command)));
   bool work = !answer.json["nothing_to_do"].get<bool>();
   if (command.detailed_exitcode && work) answer.exit_code = 10;
   return answer;
@@ -110,14 +115,15 @@ Result<Answer> ExecutePlan(Amend& amend, const Command& command) {
 
 Result<Answer> ExecuteRollback(Amend& amend, const Command& command) {
   AMEND_ASSIGN(std::optional<std::int64_t> number, Number(command.id));
-  return amend.Rollback(*number, command.plan.reason);
+  if (!number) return amend::Fail(Invalid("no number to take back").Hint("rollback 12"));
+  return amend.Rollback({*number, command.plan.reason, command.plan.ticket});
 }
 
 Result<Answer> ExecuteIn(Amend& amend, const Command& command) {
   const std::string& name = command.name;
   if (name == "land") {
-    return amend.Land(
-        {command.id, command.words, command.replace_partitions, command.plan.reason});
+    return amend.Land({command.id, command.words, command.replace_partitions,
+                       command.plan.reason, command.plan.ticket});
   }
   if (name == "plan") return ExecutePlan(amend, command);
   if (name == "stage") return amend.Stage(command.id, ProgressOn(command.json));
@@ -125,12 +131,15 @@ Result<Answer> ExecuteIn(Amend& amend, const Command& command) {
   if (name == "publish") return amend.Publish(command.id);
   if (name == "backfill") {
     return amend.Backfill(
-        command.plan, ProgressOn(command.json),
+        PlanOptionsOf(command), ProgressOn(command.json),
         [&](const std::string& text) { return command.yes || Confirm(text); });
   }
   if (name == "rollback") return ExecuteRollback(amend, command);
   if (name == "release") {
-    AMEND_ASSIGN(std::string reason, ReasonOf(command));
+    std::string reason = command.plan.reason;
+    if (reason.empty()) {
+      AMEND_ASSIGN(reason, AskReason());
+    }
     return amend.Release(command.id, command.words, reason);
   }
   if (name == "status") return amend.Status();

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/env.h"
+#include "base/text.h"
 #include "fmt/format.h"
 
 namespace amend::cli {
@@ -66,12 +67,17 @@ Json ErrorToJson(const Status& status) {
 }
 
 int Print(const Command& command, const Answer& answer) {
+  const Status& failure = answer.failure;
   if (command.json) {
-    PrintJson(answer.json);
+    Json json = answer.json;
+    if (!failure.ok()) json.update(ErrorToJson(failure));
+    PrintJson(json);
   } else {
     std::fputs(answer.text.c_str(), stdout);
   }
-  return answer.exit_code;
+  if (failure.ok()) return answer.exit_code;
+  std::fputs(("amend: " + failure.ToString() + "\n").c_str(), stderr);
+  return ExitCodeOf(failure.code());
 }
 
 int Fail(const Command& command, const Status& status) {
@@ -103,21 +109,32 @@ Progress ProgressOn(bool json) {
   };
 }
 
-Result<std::string> Ask(const std::string& question) {
-  if (!IsTerminal(kStandardInput)) {
-    return amend::Fail(Invalid("a reason is needed")
-                           .Hint("Give it on the command line: --reason TEXT."));
-  }
+namespace {
+
+std::string AskLine(const std::string& question) {
   std::fputs(question.c_str(), stderr);
   std::string line;
   std::getline(std::cin, line);
   return line;
 }
 
+}  // namespace
+
+Result<std::string> AskReason() {
+  std::string reason;
+  if (IsTerminal(kStandardInput)) reason = Trim(AskLine("Why (kept in the ledger)? "));
+  if (!reason.empty()) return reason;
+  return amend::Fail(Invalid("a reason is needed where there is work")
+                         .Hint("Give it on the command line: --reason TEXT."));
+}
+
 bool Confirm(const std::string& text) {
-  std::fputs(text.c_str(), stderr);
-  auto answer = Ask("Go on? Type yes: ");
-  return answer && *answer == "yes";
+  if (!IsTerminal(kStandardInput)) {
+    std::fputs("amend: nobody is there to say yes: --yes goes on without asking\n",
+               stderr);
+    return false;
+  }
+  return AskLine(text + "Go on? Type yes: ") == "yes";
 }
 
 }  // namespace amend::cli

@@ -8,7 +8,8 @@
 
 namespace amend::cli {
 
-/// Prints the answer (with --json exactly one object) and returns the exit code.
+/// Prints the answer (with --json exactly one object, with `error` where the command got
+/// part of the way) and returns the exit code.
 int Print(const Command& command, const Answer& answer);
 
 /// Prints a failure and returns its exit code (docs/cli.md): text on standard error, with
@@ -21,8 +22,10 @@ Json ErrorToJson(const Status& status);
 /// standard output.
 Progress ProgressOn(bool json);
 
-/// Asks on the terminal. Invalid, with the option that answers, where there is none.
-Result<std::string> Ask(const std::string& question);
+/// Asks on the terminal for a reason. Invalid, with the option that gives it, where there
+/// is no terminal or no answer.
+Result<std::string> AskReason();
+/// Shows `text` and asks whether to go on. Without a terminal the answer is no.
 bool Confirm(const std::string& text);
 
 }  // namespace amend::cli

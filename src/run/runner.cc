@@ -71,6 +71,7 @@ class Scheduler {
   bool StillJudged(const Task& task, const StagedRecord& record) const;
   Status Finish(Completion completion);
   Status FinishStaged(std::size_t id, engine::TaskResult result);
+  Status Placed(const Status& failure, const Task& task) const;
   Status FinishFailed(std::size_t id, const Status& failure);
   void Observe(const std::function<void(const RunProgress&)>& observe,
                const std::string& model) const;
@@ -190,8 +191,19 @@ Status Scheduler::FinishFailed(std::size_t id, const Status& failure) {
   record["task"] = id;
   record["error"] = failure.ToString();
   AMEND_RETURN_IF_ERROR(journal_.Append(record));
-  if (failure_.ok()) failure_ = failure.Annotate("model " + grid_.task(id).model);
+  if (failure_.ok()) failure_ = Placed(failure, grid_.task(id));
   return {};
+}
+
+/// The failure with the task's model and partitions, where it does not name its own.
+Status Scheduler::Placed(const Status& failure, const Task& task) const {
+  const Place& place = failure.place();
+  std::string partition = place.partition.empty()
+                              ? Describe(world_.lineage.SpaceOf(task.model), task.batch)
+                              : place.partition;
+  return failure.Annotate("model " + task.model)
+      .Table(place.table.empty() ? task.model : place.table)
+      .Partition(std::move(partition));
 }
 
 Status Scheduler::Finish(Completion completion) {

@@ -181,6 +181,39 @@ class ContractStory(Story):
         again = project.ok("land", "orders", str(project.folder / "in/003.csv"))
         self.assertEqual((True, first["landing"]), (again["no_op"], again["landing"]))
 
+    def test_a_task_that_fails_says_why_as_any_error_and_keeps_what_was_done(self):
+        project = self.sales()
+        self.land_days(project, 2)
+        project.model("total", "key: [one]\n---\nSELECT 1 AS one, CAST(max(region) AS BIGINT) "
+                               "AS x FROM daily")
+        plan = project.plan()["plan"]
+        failed = project.run("stage", plan)
+        self.assertEqual(3, failed.code, failed)
+        self.assertEqual("failed", failed["state"])
+        self.shape({"code": str, "message": str, "table": str, "partition": str}, failed.error)
+        self.assertEqual(("total", "all"), (failed.error["table"], failed.error["partition"]))
+        self.assertIn("'eu'", failed.error["message"])
+
+    def test_reason_and_ticket_are_kept_and_asked_for_where_there_is_work(self):
+        project = self.sales()
+        file = project.file("id,d,region,x\n1,2024-01-01,eu,1\n")
+        landed = project.ok("land", "orders", file, "--reason", "r1", "--ticket", "T-1")
+        for command in (("plan",), ("backfill", "--yes")):
+            nobody = project.run(*command)
+            self.assertEqual(2, nobody.code, nobody)
+            self.assertIn("--reason", nobody.error["hint"])
+        self.assertEqual([], project.ok("status")["open_plans"])
+        built = project.backfill("--ticket", "T-2", reason="r2")
+        taken = project.ok("rollback", built["publish"]["publication"], "--reason", "r3",
+                           "--ticket", "T-3")
+        for number, reason, ticket in ((landed["landing"], "r1", "T-1"),
+                                       (built["publish"]["publication"], "r2", "T-2"),
+                                       (taken["publication"], "r3", "T-3")):
+            shown = project.ok("show", number)
+            self.assertEqual((reason, ticket), (shown["reason"], shown["ticket"]))
+        self.assertEqual(0, project.run("plan").code)  # nothing to do needs none
+        self.assertEqual(2, project.run("rollback", "").code)
+
     def test_plan_defaults_to_the_latest_open_one_and_ids_may_be_short(self):
         project = self.sales()
         self.land_days(project, 3)

@@ -135,8 +135,9 @@ class VisibleStory(Story):
                              "THEN CAST(error('the last row') AS BIGINT) ELSE x + 1 END AS x "
                              "FROM src")
         failed = project.run("backfill", "--yes", "--reason", "fails")
-        self.assertEqual(1, failed.code, failed)
-        self.assertIn("the last row", failed.out + failed.err)
+        self.assertIn("the last row", failed.error["message"])
+        self.assertEqual("out", failed.error["table"])
+        self.assertIn("2024-01-03", failed.error["partition"])
         self.assertEqual("failed", failed["stage"]["state"])
         self.assertEqual((before, pins), (project.rows(ALL), project.pins()))
         self.assertNotEqual(0, project.run("publish").code)
