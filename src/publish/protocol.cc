@@ -83,6 +83,10 @@ void ForgetLock(ProtocolState& state) {
   for (TableProgress& table : state.tables) table.built = false;
 }
 
+bool NeedsSeen(const ProtocolState& state) {
+  return state.needs_seen || state.needs.empty();
+}
+
 // ── Prepare: go on until everything planned is compared, built, synced and fresh ─────
 
 void Prepare(ProtocolState& state) {
@@ -101,7 +105,7 @@ void Prepare(ProtocolState& state) {
     Enter(state, Phase::kCompare);
   } else if (!all(&TableProgress::built)) {
     Enter(state, Phase::kBuild);
-  } else if (!all(&TableProgress::synced)) {
+  } else if (!all(&TableProgress::synced) || !NeedsSeen(state)) {
     Enter(state, Phase::kSync);
   } else if (!state.fresh && !state.locked) {
     Enter(state, Phase::kHeads);
@@ -216,6 +220,7 @@ void OnBuilt(ProtocolState& state, const Built& event) {
 
 void OnSynced(ProtocolState& state) {
   for (TableProgress& table : state.tables) table.synced = true;
+  state.needs_seen = true;
   Prepare(state);
 }
 
@@ -449,6 +454,7 @@ void Begin(ProtocolState& state, const IntentRecord& record) {
 
 void OnStart(ProtocolState& state, const Start& start) {
   Begin(state, {.intent = start.intent, .attempts = {start.attempt}});
+  state.needs = start.needs;
   Enter(state, Phase::kIntent);
 }
 
@@ -590,6 +596,7 @@ Status VerifyCommit(const ProtocolState& state) {
     if (!table.synced) return Broken(state, "INV-P6");
     if (table.staged.location.empty()) return Broken(state, "INV-P5 (location)");
   }
+  if (!NeedsSeen(state)) return Broken(state, "INV-P6 (needs)");
   // Under the row locks nothing can have moved since they were taken.
   if (!state.seen || (!state.fresh && !state.locked))
     return Broken(state, "INV-P5 (heads)");
@@ -657,6 +664,7 @@ Action SyncAction(const ProtocolState& state) {
     sync.files.insert(sync.files.end(), table.staged.files.begin(),
                       table.staged.files.end());
   }
+  if (!NeedsSeen(state)) sync.needs = state.needs;
   return sync;
 }
 

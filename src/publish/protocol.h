@@ -30,7 +30,8 @@
 ///         that the staged snapshot was built on, and that head's planned partitions hold
 ///         what the plan had seen at its pin. [S, D]
 /// INV-P6  Durable before visible: a commit is asked for only when all its files and
-///         their folders are on stable storage. [S, D SyncFiles]
+///         their folders are on stable storage, and everything else that it refers to
+///         was seen to be there. [S, D SyncFiles]
 /// INV-P7  Files of an attempt are deleted only once it is certain that no commit of it
 ///         happened or can still happen. A failure is certain when the store refused, or
 ///         when Resolve found no ledger row and moved the epoch on. [S]
@@ -106,6 +107,8 @@ struct ProtocolState {
   bool published = false;     ///< the ledger row is known to exist
   bool read_back = false;     ///< pointers and summaries were seen after it
   std::vector<TableProgress> tables;    ///< parallel to record.intent.tables
+  std::vector<std::string> needs;       ///< files of others that must be there
+  bool needs_seen = false;              ///< they are, durably
   std::vector<Swap> committed;          ///< of the ledger row
   std::vector<std::string> superseded;  ///< files of rounds that were lost
   Ending ending = Ending::kNone;

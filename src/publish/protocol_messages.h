@@ -168,11 +168,18 @@ struct BuildCommits {
   std::vector<Item> items;
 };
 
-/// Returns Done once these files, their folders and those above are on stable storage. A
+/// Returns Done once `files`, their folders and those above are on stable storage. A
 /// failed sync is Failed kFatal and is never tried again on the same file: after an error
-/// the kernel may have dropped the pages. → Done
+/// the kernel may have dropped the pages.
+///
+/// `needs` are files that others made and that the commit will refer to: data files,
+/// facts. Their makers synced their bytes; that each is still there and that its name is
+/// on stable storage is this action's duty, too. One that is gone is Failed kFatal,
+/// kRefused. They are never discarded: a failed publication leaves what was staged. →
+/// Done
 struct SyncFiles {
   std::vector<std::string> files;
+  std::vector<std::string> needs = {};
 };
 
 /// One transaction (or the one that LockRows opened): the intent is open under `epoch`,
@@ -243,6 +250,7 @@ using Action = std::variant<WriteIntent, Renumber, ReadHeads, LockRows, ReleaseR
 struct Start {
   Intent intent;
   std::string attempt;
+  std::vector<std::string> needs = {};  ///< of SyncFiles
 };
 
 struct IntentWritten {

@@ -15,6 +15,7 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 constexpr const char* kAttempt = "attempt-0001";
 
@@ -29,8 +30,9 @@ Intent TwoTables() {
 /// Tells a story: feeds events, remembers what was asked for.
 class Teller {
  public:
-  explicit Teller(Intent intent = TwoTables()) {
-    Tell(Start{.intent = std::move(intent), .attempt = kAttempt});
+  explicit Teller(Intent intent = TwoTables(), std::vector<std::string> needs = {}) {
+    Tell(Start{
+        .intent = std::move(intent), .attempt = kAttempt, .needs = std::move(needs)});
   }
 
   explicit Teller(const Recover& recover) { Tell(recover); }
@@ -155,6 +157,27 @@ TEST(ProtocolTest, PublicationWithoutTablesWritesOnlyItsLedgerRow) {
   EXPECT_THAT(story.Story(),
               ElementsAre("write-intent", "read-heads", "read-heads", "commit-swap",
                           "read-back", "finish-intent", "stop"));
+}
+
+TEST(ProtocolTest, FilesOfOthersAreSeenBeforeTheCommitAndNeverDiscarded) {
+  for (const auto& tables : {std::vector<TableTarget>(), TwoTables().tables}) {
+    Teller story({.id = "intent-1",
+                  .kind = Kind::kPublish,
+                  .subject = "p",
+                  .tables = tables,
+                  .folders = {"ns.a/"}},
+                 {"ns.a/data.parquet", "facts.parquet"});
+    if (tables.empty()) story.heads = {};
+    story.GoTo(Phase::kSync);
+    EXPECT_THAT(story.Asked<SyncFiles>().needs,
+                ElementsAre("ns.a/data.parquet", "facts.parquet"));
+    EXPECT_THAT(story.Asked<SyncFiles>().files, SizeIs(2 * tables.size()));
+    story.Tell(FailedAs(FailureKind::kFatal, StatusCode::kRefused)).GoTo(Phase::kDiscard);
+    EXPECT_THAT(story.Asked<DiscardFiles>().files, IsEmpty());
+    story.GoTo(Phase::kDone);
+    EXPECT_THAT(story, EndedAs(Ending::kFailed));
+    EXPECT_EQ(EndingStatus(story.state()).code(), StatusCode::kRefused);
+  }
 }
 
 TEST(ProtocolTest, NeighbourMovesOneTableAndOnlyThatIsDoneAgain) {
@@ -504,6 +527,8 @@ TEST(VerifyStateTest, NamesTheInvariantThatBroke) {
     return VerifyState(state).message();
   };
   EXPECT_THAT(broken([](auto& s) { s.tables[0].synced = false; }), HasSubstr("INV-P6"));
+  EXPECT_THAT(broken([](auto& s) { s.needs = {"data"}, s.needs_seen = false; }),
+              HasSubstr("INV-P6 (needs)"));
   EXPECT_THAT(broken([](auto& s) { s.tip = s.number; }), HasSubstr("INV-P4"));
   EXPECT_THAT(broken([](auto& s) { s.fresh = false; }), HasSubstr("INV-P5"));
   EXPECT_THAT(broken([](auto& s) { s.tables[1].built = false; }), HasSubstr("INV-P5"));

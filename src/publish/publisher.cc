@@ -65,6 +65,48 @@ std::vector<Swap> SwapsOf(const ledger::Entry& entry, const std::string& name_sp
   return swaps;
 }
 
+/// Everything that the commit refers to and no build of it writes.
+Result<std::vector<std::string>> NeedsOf(const Publication& publication) {
+  std::vector<std::string> needs;
+  for (const TableChange& change : publication.changes) {
+    for (const iceberg::DataFile& file : change.added) {
+      AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file.path));
+      needs.push_back(std::move(path));
+    }
+    for (const iceberg::RestoredFile& file : change.restored) {
+      AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file.file.path));
+      needs.push_back(std::move(path));
+    }
+  }
+  for (const ledger::EntryTable& table : publication.entry.tables) {
+    if (!table.facts_path.empty()) needs.push_back(table.facts_path);
+  }
+  return needs;
+}
+
+/// Files that others made: each is there, and its name and those of the folders above are
+/// durable. Their bytes are not synced again: of thousands of clean files each would cost
+/// the device a flush.
+Status SeeNeeds(Env& env, const std::vector<std::string>& needs) {
+  std::set<std::string> folders;
+  for (const std::string& path : needs) {
+    if (!env.Exists(path)) {
+      return Refused("a file that is to be published is gone: " + path)
+          .Hint(
+              "Nothing was published. Stage again: amend stage computes what is "
+              "missing.");
+    }
+    std::string folder = path;
+    do {
+      folder.resize(std::max<std::size_t>(folder.rfind('/'), 1));
+    } while (folders.insert(folder).second && folder != "/");
+  }
+  for (const std::string& folder : folders) {
+    AMEND_RETURN_IF_ERROR(env.SyncFolder(folder));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string NewAttempt(Env& env) {
@@ -298,10 +340,10 @@ Event Publisher::Driver::Do(const BuildCommits& action) {
 }
 
 Event Publisher::Driver::Do(const SyncFiles& action) {
-  // SnapshotUpdate syncs files and folders before it returns; what is left are the data
-  // files of write sets and facts, which their makers synced too. Asking again is cheap
-  // and makes the duty of this action hold by itself.
+  // SnapshotUpdate syncs files and folders before it returns; asking again is cheap for
+  // so few and makes the duty of this action hold by itself.
   Status synced = SyncAll(p_.env_, action.files, "/");
+  if (synced.ok()) synced = SeeNeeds(p_.env_, action.needs);
   if (!synced.ok()) return Failed{FailureKind::kFatal, synced.code(), synced.ToString()};
   return publish::Done{};
 }
@@ -494,8 +536,10 @@ Publisher::Publisher(Env& env, PublisherOptions options, iceberg::SqlCatalog cat
 Publisher::~Publisher() = default;
 
 Result<Published> Publisher::Publish(const Publication& publication) {
+  AMEND_ASSIGN(std::vector<std::string> needs, NeedsOf(publication));
   Driver driver(*this, &publication);
-  ProtocolState state = driver.Run(Start{publication.intent, publication.attempt});
+  ProtocolState state =
+      driver.Run(Start{publication.intent, publication.attempt, std::move(needs)});
   AMEND_FAIL_IF_ERROR(EndingStatus(state));
   return Published{state.ending, state.number, state.committed};
 }
@@ -514,9 +558,14 @@ Status Publisher::Recover() {
     Driver driver(*this, nullptr);
     ProtocolState state = driver.Run(recover);
     Status ending = EndingStatus(state);
-    // That the left-over intent failed is what giving it up means; only an outcome that
-    // nobody knows keeps the next command from starting.
-    if (ending.code() == StatusCode::kUnknown) return ending;
+    // That the left-over intent failed is what giving it up means, and that another
+    // writer has overruled it is told by the tables. What keeps the next command from
+    // starting is an outcome that nobody knows, or a table that is not what was
+    // committed.
+    if (state.ending == Ending::kUnknown || state.ending == Ending::kUnconfirmed ||
+        state.ending == Ending::kSuperseded) {
+      return ending;
+    }
   }
   return {};
 }

@@ -94,7 +94,9 @@ class Publisher {
   Result<Published> Publish(const Publication& publication);
 
   /// Ends what another process left behind: confirms an intent that committed, gives up
-  /// and cleans one that did not. Ok also where nothing was left.
+  /// and cleans one that did not. Ok also where nothing was left. Unknown where only a
+  /// later call can tell; Damaged, naming the tables, where what was committed does not
+  /// read back as it was staged: nothing may be built on that.
   Status Recover();
 
  private:
