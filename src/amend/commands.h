@@ -9,8 +9,8 @@ namespace amend {
 
 // What several commands share; each command is in a file of its own.
 
-/// Ends what a killed process left and takes `.amend/lock`. Transient, naming the lock,
-/// where another command that writes is running.
+/// Ends what a killed process left and takes the catalog's lock. Transient, naming the
+/// catalog, where another command that writes is running.
 Result<std::unique_ptr<FileLock>> BeginWriting(Workspace& workspace);
 
 /// A stored plan and its value.

@@ -117,10 +117,11 @@ std::string Text(const ledger::Entry& entry, bool again) {
 }  // namespace
 
 Result<std::unique_ptr<FileLock>> BeginWriting(Workspace& workspace) {
-  auto lock = workspace.env().TryLock(workspace.StateFolder() + "/lock");
+  auto lock = workspace.env().TryLock(workspace.LockPath());
   if (!lock) {
     if (lock.error().code() != StatusCode::kTransient) return lock;
-    return Fail(Transient("another amend command is writing to this project")
+    return Fail(Transient("another amend command is writing to the catalog " +
+                          AbsolutePath(workspace.project().catalog))
                     .Hint("Wait for it, then run the same command again."));
   }
   AMEND_FAIL_IF_ERROR(workspace.MakePublisher().Recover());

@@ -143,6 +143,15 @@ Result<state::FactsInForce> Workspace::Facts(const std::vector<ledger::Entry>& e
   return in_force;
 }
 
+std::string Workspace::JournalFolder() const {
+  return FolderOf(project().catalog) + "/journal";
+}
+
+std::string Workspace::LockPath() const {
+  // One lock however the catalog is spelled.
+  return AbsolutePath(project().catalog) + ".lock";
+}
+
 std::string Workspace::LocationOf(const std::string& table) const {
   return project().warehouse + "/" + project().name_space + "/" + table;
 }

@@ -52,7 +52,10 @@ class Workspace {
 
   // Places.
   std::string StateFolder() const { return project().root + "/.amend"; }
-  std::string JournalFolder() const { return StateFolder() + "/journal"; }
+  /// Beside the catalog, as the lock is: checkouts that share a catalog share what its
+  /// plans staged, and exclude each other.
+  std::string JournalFolder() const;
+  std::string LockPath() const;
   std::string TempFolder() const { return StateFolder() + "/tmp"; }
   std::string FactsFolder() const { return project().warehouse + "/_amend/facts"; }
   /// Local folder of a table.

@@ -236,7 +236,7 @@ class ContractStory(Story):
         project = self.sales()
         self.land_days(project, 3)
         import fcntl
-        with open(project.folder / ".amend/lock", "w") as lock:
+        with open(project.folder / ".amend/catalog.db.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             busy = project.run("backfill", "--yes", "--reason", "x")
         self.assertEqual(5, busy.code, busy)

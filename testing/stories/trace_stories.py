@@ -16,7 +16,7 @@ PATH = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\.\.\.)?')
 RULES = [
     ("sqlite", r"\.amend/catalog\.db(-wal|-shm)?"),
     ("sqlite: first", r"\.amend/catalog\.db-journal"),  # until the catalog is in WAL mode
-    ("env: lock", r"\.amend/lock"),
+    ("env: lock", r"\.amend/catalog\.db\.lock"),
     ("env: journal", r"\.amend/journal(/r[0-9a-f]+\.jsonl)?"),
     ("env: folders", r"\.amend(/tmp)?|warehouse(/_amend(/facts)?|/\w+(/\w+(/data(/_amend)?)?)?)?"),
     ("engine: spill", r"\.amend/tmp/[\w-]+(/.*)?"),
