@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -227,7 +228,16 @@ struct Binder::Impl {
   std::optional<Length> ReadInterval(const std::string& text);
 };
 
+/// All databases are opened alike, so what one says of its functions holds for the
+/// process: asking takes longer than binding a model.
 Status Binder::Impl::LoadStability() {
+  static std::mutex mutex;
+  static Stability known;
+  std::lock_guard<std::mutex> guard(mutex);
+  if (!known.empty()) {
+    stability = known;
+    return {};
+  }
   AMEND_ASSIGN_OR_RETURN(
       duck::Rows rows,
       connection.Query("SELECT DISTINCT function_name, stability FROM duckdb_functions() "
@@ -235,6 +245,7 @@ Status Binder::Impl::LoadStability() {
   for (const duck::Row& row : rows.rows) {
     stability[duck::ToText(row[0])] = duck::ToText(row[1]);
   }
+  known = stability;
   return {};
 }
 
