@@ -1,6 +1,7 @@
 #include "land/landing.h"
 
 #include "base/hash.h"
+#include "table/data_files.h"
 #include "table/types.h"
 
 namespace amend::land {
@@ -100,7 +101,7 @@ Result<StagedLanding> StageFile(Env& env, engine::Engine& engine,
     landing.rows += staged.rows;
     paths.push_back(staged.path);
   }
-  AMEND_FAIL_IF_ERROR(SyncAll(env, paths, folder));
+  AMEND_FAIL_IF_ERROR(table::SyncRunFiles(env, paths));
   return landing;
 }
 

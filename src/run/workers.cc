@@ -2,21 +2,22 @@
 
 #include <utility>
 
+#include "table/data_files.h"
+
 namespace amend::run {
 namespace {
 
-/// Makes a task's files and their folder durable.
-Status SyncFiles(Env& env, const engine::TaskSpec& spec,
-                 const engine::TaskResult& result) {
+/// Makes a task's files and their folders durable.
+Status SyncFiles(Env& env, const engine::TaskResult& result) {
   std::vector<std::string> paths;
   for (const state::StagedFile& file : result.write_set.files) paths.push_back(file.path);
-  return SyncAll(env, paths, spec.folder);
+  return table::SyncRunFiles(env, paths);
 }
 
 Result<engine::TaskResult> RunOne(Env& env, engine::Engine& engine,
                                   const engine::TaskSpec& spec) {
   AMEND_ASSIGN(engine::TaskResult result, engine.Run(spec));
-  AMEND_FAIL_IF_ERROR(SyncFiles(env, spec, result));
+  AMEND_FAIL_IF_ERROR(SyncFiles(env, result));
   return result;
 }
 

@@ -124,4 +124,12 @@ std::string RunOfFile(std::string_view path) {
   return std::string(path.substr(0, path.find('/')));
 }
 
+Status SyncRunFiles(Env& env, const std::vector<std::string>& paths) {
+  if (paths.empty()) return {};
+  const std::string& first = paths.front();
+  std::size_t end = first.rfind(kRunFolders);
+  if (end == std::string::npos) end = first.rfind('/');
+  return SyncAll(env, paths, first.substr(0, end));
+}
+
 }  // namespace amend::table

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/env.h"
 #include "base/json.h"
 #include "base/status.h"
 #include "iceberg/data_file.h"
@@ -20,5 +22,10 @@ Result<iceberg::DataFile> MetricsFromJson(const Json& json);
 std::string RunFolder(const std::string& location, const std::string& run);
 /// The run whose folder holds this file (local path or URI); "" where it is of none.
 std::string RunOfFile(std::string_view path);
+
+/// Makes files of one run durable, with the names of all folders that may have been made
+/// for them: those from their own up to the table's. (Outside of a run's folder: their
+/// own alone.) A publication syncs what it writes itself, from the table's folder up.
+Status SyncRunFiles(Env& env, const std::vector<std::string>& paths);
 
 }  // namespace amend::table
