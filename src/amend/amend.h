@@ -69,8 +69,8 @@ using Progress = std::function<void(const run::RunProgress&)>;
 /// put together. Open it once for each command.
 ///
 /// Commands that write first end what a killed process left (publish::Publisher::Recover)
-/// and hold the lock beside the catalog, so that two of them never interleave, also from two
-/// checkouts; readers need no lock.
+/// and hold the lock beside the catalog, so that two of them never interleave, also from
+/// two checkouts; readers need no lock.
 ///
 /// Not thread-safe.
 class Amend {
