@@ -65,6 +65,9 @@ struct GcOptions {
 /// Progress of long work, told on the calling thread.
 using Progress = std::function<void(const run::RunProgress&)>;
 
+/// Whether to go on with what the text tells.
+using Confirmation = std::function<Result<bool>(const std::string&)>;
+
 /// The facade: every command of the program as a call, the only place where the rooms are
 /// put together. Open it once for each command.
 ///
@@ -93,7 +96,7 @@ class Amend {
   /// plan → stage → publish. `confirm` is asked once, with the plan's text, before
   /// anything is computed; a no ends it with nothing done.
   Result<Answer> Backfill(const PlanOptions& options, const Progress& progress,
-                          const std::function<bool(const std::string&)>& confirm);
+                          const Confirmation& confirm);
   Result<Answer> Rollback(const RollbackOptions& options);
   Result<Answer> Release(const std::string& model,
                          const std::vector<std::string>& partitions,

@@ -170,6 +170,9 @@ Status Landing::AddChange(publish::Publication* publication) {
   entry.table = source_.name;
   entry.changed = RangesToJson(source_.space, landed);
   publication->entry.tables.push_back(std::move(entry));
+  // Bytes without a row are on record, so that they are known; no table moves.
+  publication->entry.no_op = change.added.empty();
+  if (change.added.empty()) return {};
   publication->intent.tables.push_back({change.ref.ToString(), pin});
   publication->intent.folders.push_back(w_.LocationOf(source_.name) + "/metadata");
   publication->changes.push_back(std::move(change));

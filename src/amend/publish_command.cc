@@ -185,7 +185,7 @@ Result<Answer> Amend::Publish(const std::string& id) {
 }
 
 Result<Answer> Amend::Backfill(const PlanOptions& options, const Progress& progress,
-                               const std::function<bool(const std::string&)>& confirm) {
+                               const Confirmation& confirm) {
   AMEND_ASSIGN(MadePlan made, MakeStoredPlan(*workspace_, options));
   Answer plan = PlanAnswer(*workspace_, made);
   Answer answer;
@@ -194,7 +194,8 @@ Result<Answer> Amend::Backfill(const PlanOptions& options, const Progress& progr
   answer.json["publish"] = nullptr;
   answer.text = plan.text;
   if (made.plan.nothing_to_do()) return answer;
-  if (!confirm(plan.text)) {
+  AMEND_ASSIGN(const bool go_on, confirm(plan.text));
+  if (!go_on) {
     answer.text += "Nothing was done.\n";
     return answer;
   }

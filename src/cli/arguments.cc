@@ -1,5 +1,8 @@
 #include "cli/arguments.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "CLI/CLI.hpp"
 #include "base/text.h"
 #include "cli/output.h"
@@ -130,9 +133,11 @@ Result<Answer> ExecuteIn(Amend& amend, const Command& command) {
   if (name == "review") return amend.Review(command.id);
   if (name == "publish") return amend.Publish(command.id);
   if (name == "backfill") {
-    return amend.Backfill(
-        PlanOptionsOf(command), ProgressOn(command.json),
-        [&](const std::string& text) { return command.yes || Confirm(text); });
+    return amend.Backfill(PlanOptionsOf(command), ProgressOn(command.json),
+                          [&](const std::string& text) -> Result<bool> {
+                            if (command.yes) return true;
+                            return Confirm(text);
+                          });
   }
   if (name == "rollback") return ExecuteRollback(amend, command);
   if (name == "release") {
@@ -173,6 +178,10 @@ Parsed Parse(int argc, char** argv, Command* command, std::string* text) {
     return Parsed::kHelp;
   } catch (const CLI::ParseError& error) {
     *text = error.what();
+    // Flags are set only once all words fit; whoever scripts wants JSON all the same.
+    command->json = std::any_of(argv, argv + argc, [](const char* word) {
+      return std::string_view(word) == "--json";
+    });
     return Parsed::kWrong;
   }
   return Parsed::kCommand;

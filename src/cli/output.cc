@@ -128,11 +128,10 @@ Result<std::string> AskReason() {
                          .Hint("Give it on the command line: --reason TEXT."));
 }
 
-bool Confirm(const std::string& text) {
+Result<bool> Confirm(const std::string& text) {
   if (!IsTerminal(kStandardInput)) {
-    std::fputs("amend: nobody is there to say yes: --yes goes on without asking\n",
-               stderr);
-    return false;
+    return amend::Fail(Invalid("there is work and nobody to say yes; nothing was done")
+                           .Hint("--yes goes on without asking."));
   }
   return AskLine(text + "Go on? Type yes: ") == "yes";
 }

@@ -25,7 +25,8 @@ Progress ProgressOn(bool json);
 /// Asks on the terminal for a reason. Invalid, with the option that gives it, where there
 /// is no terminal or no answer.
 Result<std::string> AskReason();
-/// Shows `text` and asks whether to go on. Without a terminal the answer is no.
-bool Confirm(const std::string& text);
+/// Shows `text` and asks whether to go on. Invalid, with the option that answers, where
+/// there is no terminal.
+Result<bool> Confirm(const std::string& text);
 
 }  // namespace amend::cli

@@ -26,6 +26,11 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 
 bool IsText(FileFormat format) { return format != FileFormat::kParquet; }
 
+bool IsTabbed(std::string_view path) {
+  std::string name = ToLower(path);
+  return EndsWith(name, ".tsv") || EndsWith(name, ".tsv.gz");
+}
+
 /// Of the file's bytes alone: what its folders are called (day=2024-01-01/) is no column,
 /// and would hide the file's own column of that name.
 std::string ReadSql(const LandingFile& file) {
@@ -37,12 +42,15 @@ std::string ReadSql(const LandingFile& file) {
           "file_row_number=true)",
           path);
     case FileFormat::kCsv:
+      // Nothing is left to the sniffer: it takes '#' for a comment and ' for a quote
+      // where the sample suits it, and cuts values without a word.
       return fmt::format(
-          "read_csv({}, hive_partitioning=false, header=true, all_varchar=true, "
+          "read_csv({}, delim={}, quote='\"', escape='\"', comment='', skip=0, "
+          "hive_partitioning=false, header=true, all_varchar=true, "
           "nullstr='', "
           "allow_quoted_nulls=false, null_padding=false, strict_mode=true, "
           "buffer_size={})",
-          path, kCsvBuffer);
+          path, IsTabbed(file.path) ? "'\\t'" : "','", kCsvBuffer);
     case FileFormat::kJson:
       return fmt::format("read_json_objects({}, hive_partitioning=false, format='auto')",
                          path);
@@ -104,6 +112,32 @@ std::string ColumnSql(const lineage::Column& column, FileFormat format) {
   if (column.nullable) return name;
   return fmt::format("CASE WHEN {0} IS NULL THEN {1} ELSE {0} END", name,
                      MisfitSql(column.name, name, "null"));
+}
+
+/// A JSON record, or an error where it is not an object or has a member that is not
+/// declared: a misspelt name must not land as NULL.
+std::string RecordSql(const std::vector<lineage::Column>& declared) {
+  std::vector<std::string> names;
+  for (const lineage::Column& column : declared) names.push_back(SqlLiteral(column.name));
+  std::string unknown = fmt::format(
+      "list_filter(json_keys(json), lambda k: k NOT IN ({}))", Join(names, ", "));
+  return fmt::format(
+      "CASE WHEN json_type(json) <> 'OBJECT' THEN {} WHEN len({}) > 0 THEN {} ELSE json "
+      "END",
+      MisfitSql("", "json", "record"), unknown,
+      MisfitSql("", fmt::format("{}[1]", unknown), "member"));
+}
+
+/// The file's rows as they stand, with their ordinal.
+std::string RowsSql(const LandingFile& file,
+                    const std::vector<lineage::Column>& declared) {
+  if (file.format == FileFormat::kParquet) {
+    return "SELECT *, file_row_number AS amend_row FROM " + ReadSql(file);
+  }
+  std::string rows =
+      "SELECT *, row_number() OVER () - 1 AS amend_row FROM " + ReadSql(file);
+  if (file.format == FileFormat::kCsv) return rows;
+  return fmt::format("SELECT {} AS json, amend_row FROM ({})", RecordSql(declared), rows);
 }
 
 /// Integer and float types by how much they hold.
@@ -197,13 +231,9 @@ std::string LandingSql(const LandingFile& file,
     columns.push_back(fmt::format("{} AS {}", ColumnSql(column, file.format),
                                   SqlIdentifier(column.name)));
   }
-  std::string rows =
-      file.format == FileFormat::kParquet
-          ? "SELECT *, file_row_number AS amend_row FROM " + ReadSql(file)
-          : "SELECT *, row_number() OVER () - 1 AS amend_row FROM " + ReadSql(file);
   return fmt::format("SELECT {}, {} AS {}, amend_row::BIGINT AS {} FROM ({})",
                      Join(columns, ", "), SqlLiteral(file.digest), lineage::kFileColumn,
-                     lineage::kRowColumn, rows);
+                     lineage::kRowColumn, RowsSql(file, declared));
 }
 
 std::optional<Status> ParseMisfit(const std::string& file, const Status& error) {
@@ -212,15 +242,17 @@ std::optional<Status> ParseMisfit(const std::string& file, const Status& error) 
   std::vector<std::string> fields = Split(error.message().substr(at), kSeparator);
   if (fields.size() < 5) return std::nullopt;
   const std::string& column = fields[1];
-  const std::string& row = fields[2];
-  std::string text = fields[3] == "null"
-                         ? "row " + row + " has no value for " + column
-                         : "row " + row + " has a value that does not fit " + column;
+  const std::string& kind = fields[3];
+  std::string text = "row " + fields[2];
+  if (kind == "null") text += " has no value for " + column;
+  if (kind == "value") text += " has a value that does not fit " + column;
+  if (kind == "record") text += " is no JSON object";
+  if (kind == "member") text += " has a member that is not declared: " + fields[4];
   return Refused(text + "; nothing of the file was landed")
       .At(file)
-      .Column(column)
-      .Value(fields[3] == "null" ? "NULL" : fields[4])
-      .Hint("Correct the file, or the column's declaration in amend.yaml.");
+      .Column(kind == "member" ? fields[4] : column)
+      .Value(kind == "null" ? "NULL" : fields[4])
+      .Hint("Correct the file, or the columns of the source in amend.yaml.");
 }
 
 }  // namespace amend::land

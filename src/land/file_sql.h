@@ -12,8 +12,9 @@ namespace amend::land {
 
 enum class FileFormat { kParquet, kCsv, kJson };
 
-/// By the name's ending: .parquet, .csv, .tsv, .json, .jsonl, .ndjson, each also with .gz
-/// where it is text. Unsupported for others.
+/// By the name's ending: .parquet, .csv (commas), .tsv (tabs), .json, .jsonl, .ndjson,
+/// each also with .gz where it is text. Text is quoted by ", which is doubled inside.
+/// Unsupported for others.
 Result<FileFormat> FormatOf(std::string_view path);
 
 /// One file that is to be landed.

@@ -51,8 +51,14 @@ class LandTest : public ::testing::Test {
     auto files = ReadFileList(Env::Real(), {path});
     EXPECT_TRUE(files.has_value());
     auto schema = table::ContinueSchema({}, 0, RawColumns(source_));
-    return StageFile(Env::Real(), *engine_, source_, *schema, (*files)[0],
-                     fmt::format("{}/d=9[o]*ut?/{}", folder_, ++landed_), "00000-1");
+    ++landed_;
+    return StageFile(Env::Real(), *engine_, source_, *schema, (*files)[0], OutFolder(),
+                     "00000-1");
+  }
+
+  /// Of the latest landing.
+  std::string OutFolder() const {
+    return fmt::format("{}/d=9[o]*ut?/{}", folder_, landed_);
   }
 
   std::vector<std::string> DaysOf(const StagedLanding& landed) {
@@ -112,6 +118,8 @@ TEST_F(LandTest, B106_WhatDoesNotFitIsRefusedWholeAndNamed) {
        "99999999999999999999", "row 1"},
       {"a.jsonl", "{\"d\":\"2024-01-01\",\"n\":1}\n{\"d\":\"2024-01-01\",\"n\":4.5}\n",
        "n", "4.5", "row 2"},
+      {"b.jsonl", "{\"d\":\"2024-01-01\"}\n7\n", "", "7", "row 2"},
+      {"c.jsonl", "{\"d\":\"2024-01-01\",\"nn\":4}\n", "nn", "nn", "row 1"},
   };
   for (const Misfit& c : kCases) {
     auto landed = Land(c.name, c.bytes);
@@ -121,8 +129,26 @@ TEST_F(LandTest, B106_WhatDoesNotFitIsRefusedWholeAndNamed) {
     EXPECT_EQ(landed.error().place().value, c.value) << c.name;
     EXPECT_THAT(landed.error().message(), HasSubstr(c.row)) << c.name;
     EXPECT_THAT(landed.error().place().file, HasSubstr(c.name));
-    EXPECT_THAT(*Env::Real().List(folder_ + "/out"), SizeIs(0)) << c.name;
+    EXPECT_TRUE(std::filesystem::is_empty(OutFolder())) << c.name;
   }
+}
+
+TEST_F(LandTest, TextIsTakenAsItStands) {
+  auto landed = Land("a.csv",
+                     "d,n,m,t\n2024-01-01,1,,#b\n2024-01-01,2,,x #c\n"
+                     "2024-01-01,3,,'a'\n2024-01-01,4,,\"q\"\"q\"\n");
+  ASSERT_TRUE(landed.has_value()) << landed.error().ToString();
+  auto schema = table::ContinueSchema({}, 0, RawColumns(source_));
+  auto rows = engine_->Query({{"s", *schema, {landed->write_set.files[0].path}, false}},
+                             "SELECT t FROM s ORDER BY n");
+  ASSERT_TRUE(rows.has_value()) << rows.error().ToString();
+  std::vector<std::string> texts;
+  for (const auto& row : rows->rows) texts.push_back(std::get<std::string>(row[0]));
+  EXPECT_THAT(texts, ElementsAre("#b", "x #c", "'a'", "q\"q"));
+  EXPECT_EQ(Land("a.tsv", "d\tn\tm\tt\n2024-01-01\t1\t\tx,y\n")->rows, 1);
+  auto semicolons = Land("b.csv", "d;n;m;t\n2024-01-01;1;;x\n");
+  ASSERT_FALSE(semicolons.has_value());
+  EXPECT_EQ(semicolons.error().code(), StatusCode::kRefused);
 }
 
 TEST_F(LandTest, ParquetTypesMayOnlyWiden) {

@@ -160,7 +160,7 @@ class ContractStory(Story):
         self.assertIn("regoin", failed.error["message"])
         self.assertIn("region", failed.error["message"] + failed.error.get("hint", ""))
         for words in (("land", "ordrs", "x.csv"), ("plan", "--select", "dayly"), ("show", "p0"),
-                      ("query", "SELECT * FROM nix"), ("frobnicate",)):
+                      ("query", "SELECT * FROM nix"), ("frobnicate",), ("plan", "--from")):
             answer = project.run(*words)
             self.assertEqual(2, answer.code, answer)
             self.shape({"error": {"code": str, "message": str}}, answer.json)
@@ -203,6 +203,9 @@ class ContractStory(Story):
             self.assertEqual(2, nobody.code, nobody)
             self.assertIn("--reason", nobody.error["hint"])
         self.assertEqual([], project.ok("status")["open_plans"])
+        unsure = project.run("backfill", "--reason", "r2", "--ticket", "T-2")
+        self.assertEqual(2, unsure.code, unsure)
+        self.assertIn("--yes", unsure.error["hint"])
         built = project.backfill("--ticket", "T-2", reason="r2")
         taken = project.ok("rollback", built["publish"]["publication"], "--reason", "r3",
                            "--ticket", "T-3")

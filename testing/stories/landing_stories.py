@@ -84,6 +84,27 @@ class LandingStory(Story):
         self.assertFalse(project.ok("land", "src", first, "--replace-partitions")["no_op"])
         self.assertEqual([[1], [2]], project.rows(ids))
 
+    def test_files_without_rows_are_on_record_and_move_nothing(self):
+        project = self.project("""
+            src:
+              partition_by: day(d)
+              columns: {id: BIGINT, d: DATE}
+        """, {"out": "partition_by: day(d)\n---\nSELECT id, d FROM src"})
+        empty = project.file("id,d\n")
+        first = project.ok("land", "src", empty)
+        self.assertEqual([], first["partitions_appended"])
+        self.assertEqual({}, project.pins())
+        self.assertTrue(project.ok("land", "src", empty)["no_op"])
+        project.land("src", "id,d\n1,2024-01-01\n")
+        pins = project.pins()
+        again = project.ok("land", "src", project.file("id,d\n\n"), "--replace-partitions")
+        self.assertEqual(([], pins), (again["partitions_replaced"], project.pins()))
+        project.ok("rollback", again["landing"], "--reason", "story")
+        project.ok("rollback", first["landing"], "--reason", "story")
+        self.assertEqual(pins, project.pins())
+        project.backfill()
+        self.assert_no_op(project)
+
 
 if __name__ == "__main__":
     main()
