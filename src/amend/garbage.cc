@@ -41,7 +41,7 @@ Result<Records> ReadRecords(Workspace& w) {
     AMEND_ASSIGN_OR_RETURN(records.entries, w.ledger().Entries(tx));
     AMEND_ASSIGN_OR_RETURN(records.heads,
                            w.store().Heads(tx, TableNames(w, records.entries)));
-    AMEND_ASSIGN_OR_RETURN(records.open_plans, w.ledger().OpenPlans(tx));
+    AMEND_ASSIGN_OR_RETURN(records.open_plans, w.ledger().PlansIn(tx, state::PlanState::kOpen));
     AMEND_ASSIGN_OR_RETURN(records.closed_intents, w.ledger().ClosedIntents(tx));
     AMEND_ASSIGN_OR_RETURN(records.registered, w.ledger().RegisteredPaths(tx));
     return Status();

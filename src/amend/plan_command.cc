@@ -71,7 +71,6 @@ Result<MadePlan> MakeStoredPlan(Workspace& workspace, const PlanOptions& options
   if (!plan.nothing_to_do()) {
     ledger::StoredPlan stored;
     stored.id = plan.id;
-    stored.state = "open";
     stored.created_micros = now;
     stored.plan = state::PlanToJson(plan);
     AMEND_FAIL_IF_ERROR(workspace.InTransaction(

@@ -1,4 +1,5 @@
 #include "amend/commands.h"
+#include "amend/plan_states.h"
 #include "check/judge.h"
 #include "fmt/format.h"
 #include "plan/planner.h"
@@ -162,26 +163,34 @@ Result<Answer> RunPublication(Workspace& workspace,
   return PublishedAnswer(workspace, *entry, false);
 }
 
+namespace {
+
+Result<Answer> PublishLoaded(Workspace& w, const LoadedPlan& loaded) {
+  AMEND_ASSIGN(PlanEntries done, EntriesOfPlan(w, loaded.plan.id));
+  if (done.rollback) return Fail(TakenBack(loaded.plan, done));
+  if (done.publication) return PublishedAnswer(w, *done.publication, true);
+  AMEND_ASSIGN(Gathered gathered,
+               GatherWorld(w, loaded.plan.request, w.env().NowMicros()));
+  AMEND_FAIL_IF_ERROR(RefuseHeld(gathered, loaded.plan));
+  AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(w, loaded.plan, gathered));
+  StagingOptions options;
+  options.only_finished = true;
+  AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(w, world, options));
+  if (auto refusal = Blocking(w, outcome)) return Fail(*std::move(refusal));
+  if (outcome.state != run::RunState::kStaged) return Fail(outcome.failure);
+  AMEND_ASSIGN(
+      publish::Publication publication,
+      PreparePublication(w, world, outcome, gathered,
+                         {w.env().UserName(), loaded.plan.reason, loaded.plan.ticket}));
+  return RunPublication(w, publication);
+}
+
+}  // namespace
+
 Result<Answer> Amend::Publish(const std::string& id) {
   AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
   AMEND_ASSIGN(LoadedPlan loaded, LoadPlan(*workspace_, id));
-  AMEND_ASSIGN(PlanEntries done, EntriesOfPlan(*workspace_, loaded.plan.id));
-  if (done.rollback) return Fail(TakenBack(loaded.plan, done));
-  if (done.publication) return PublishedAnswer(*workspace_, *done.publication, true);
-  AMEND_ASSIGN(Gathered gathered, GatherWorld(*workspace_, loaded.plan.request,
-                                              workspace_->env().NowMicros()));
-  AMEND_FAIL_IF_ERROR(RefuseHeld(gathered, loaded.plan));
-  AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(*workspace_, loaded.plan, gathered));
-  StagingOptions options;
-  options.only_finished = true;
-  AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(*workspace_, world, options));
-  if (auto refusal = Blocking(*workspace_, outcome)) return Fail(*std::move(refusal));
-  if (outcome.state != run::RunState::kStaged) return Fail(outcome.failure);
-  AMEND_ASSIGN(publish::Publication publication,
-               PreparePublication(*workspace_, world, outcome, gathered,
-                                  {workspace_->env().UserName(), loaded.plan.reason,
-                                   loaded.plan.ticket}));
-  return RunPublication(*workspace_, publication);
+  return UnlessConflict(*workspace_, loaded.plan.id, PublishLoaded(*workspace_, loaded));
 }
 
 Result<Answer> Amend::Backfill(const PlanOptions& options, const Progress& progress,

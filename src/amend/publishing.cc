@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "amend/plan_states.h"
 #include "amend/same_content.h"
 #include "amend/twins.h"
 #include "engine/facts_file.h"
@@ -104,6 +105,7 @@ class PublicationBuilder {
   Json ColumnsOf(const state::ModelPlan& plan, const run::ModelOutcome& outcome) const;
   const state::Pin* PinOf(const std::string& table) const;
   const PartitionFact* FactBefore(const std::string& model, const Partition& at) const;
+  std::map<std::string, PartitionSet> Changed() const;
   void AddRows();
 
   Workspace& w_;
@@ -288,6 +290,15 @@ Status PublicationBuilder::AddModel(const state::ModelPlan& plan,
   return AddChange(plan, outcome);
 }
 
+/// Partitions that become others with it, by model.
+std::map<std::string, PartitionSet> PublicationBuilder::Changed() const {
+  std::map<std::string, PartitionSet> changed;
+  for (const run::ModelOutcome& outcome : outcome_.models) {
+    changed.emplace(outcome.model, outcome.changed);
+  }
+  return changed;
+}
+
 /// Rows that become true with the publication.
 void PublicationBuilder::AddRows() {
   std::vector<ledger::StoredDefinition> definitions;
@@ -305,8 +316,9 @@ void PublicationBuilder::AddRows() {
   }
   ledger::Ledger& ledger = w_.ledger();
   publication_.also = [w = &w_, &ledger, definitions = std::move(definitions),
-                       plan = world_.plan.id, known, tables = std::move(tables)](
-                          db::Transaction& tx, std::int64_t number) -> Status {
+                       plan = world_.plan, changed = Changed(), known,
+                       tables = std::move(tables)](db::Transaction& tx,
+                                                   std::int64_t number) -> Status {
     // Facts lie over those of the entries that were known; one in between about the same
     // tables would be overruled without having been looked at.
     AMEND_ASSIGN_OR_RETURN(std::vector<ledger::Entry> entries, ledger.Entries(tx));
@@ -322,8 +334,8 @@ void PublicationBuilder::AddRows() {
     for (const ledger::StoredDefinition& definition : definitions) {
       AMEND_RETURN_IF_ERROR(ledger.SaveDefinition(tx, definition));
     }
-    AMEND_RETURN_IF_ERROR(DropTwins(*w, tx, plan));
-    return ledger.SetPlanState(tx, plan, "published");
+    AMEND_RETURN_IF_ERROR(DropTwins(*w, tx, plan.id));
+    return EndPlans(*w, tx, plan, changed);
   };
 }
 

@@ -145,15 +145,25 @@ Json CountsJson(const std::string& model, const state::ClassCounts& counts) {
   return json;
 }
 
-/// The command that makes sense next, from plans and classes.
+/// The command that makes sense next, from plans (latest first) and classes.
 std::string NextCommand(const std::vector<ledger::StoredPlan>& open, bool work) {
-  if (!open.empty()) {
-    const ledger::StoredPlan& plan = open.back();
-    if (plan.run_state == "staged") return "amend publish " + plan.id;
-    if (plan.run_state == "quarantined") return "amend show " + plan.id;
-    return "amend stage " + plan.id;
+  if (open.empty()) return work ? "amend plan" : "";
+  const ledger::StoredPlan& plan = open.front();
+  switch (plan.run_state) {
+    case state::RunState::kStaged:
+      return "amend publish " + plan.id;
+    case state::RunState::kQuarantined:
+      return "amend show " + plan.id;
+    case state::RunState::kNone:
+    case state::RunState::kFailed:
+      return "amend stage " + plan.id;
   }
-  return work ? "amend plan" : "";
+  return "";
+}
+
+std::string_view StateText(const ledger::StoredPlan& open) {
+  if (open.run_state == state::RunState::kNone) return "planned";
+  return state::RunStateName(open.run_state);
 }
 
 /// The snapshot that a table had at a version; null where it has expired.
@@ -259,7 +269,8 @@ Result<Answer> Amend::Status() {
   std::vector<ledger::StoredPlan> open;
   AMEND_FAIL_IF_ERROR(
       workspace_->InTransaction(db::TransactionMode::kRead, [&](db::Transaction& tx) {
-        AMEND_ASSIGN_OR_RETURN(open, workspace_->ledger().OpenPlans(tx));
+        AMEND_ASSIGN_OR_RETURN(open,
+                               workspace_->ledger().PlansIn(tx, state::PlanState::kOpen));
         return amend::Status();
       }));
   Answer answer;
@@ -282,10 +293,9 @@ Result<Answer> Amend::Status() {
   for (const ledger::StoredPlan& plan : open) {
     Json json = Json::object();
     json["plan"] = plan.id;
-    json["state"] = plan.run_state.empty() ? "planned" : plan.run_state;
+    json["state"] = StateText(plan);
     answer.json["open_plans"].push_back(std::move(json));
-    answer.text += fmt::format("plan {} · {}\n", plan.id,
-                               plan.run_state.empty() ? "planned" : plan.run_state);
+    answer.text += fmt::format("plan {} · {}\n", plan.id, StateText(plan));
   }
   std::string next = NextCommand(open, work);
   answer.json["next"] = next.empty() ? Json() : Json(next);
@@ -370,7 +380,7 @@ Result<Answer> Amend::Show(const std::string& id) {
   }
   AMEND_ASSIGN(LoadedPlan loaded, LoadPlan(*workspace_, id));
   answer.json = report::PlanToAnswer(workspace_->lineage(), loaded.plan);
-  answer.json["state"] = loaded.stored.state;
+  answer.json["state"] = PlanStateName(loaded.stored.state);
   answer.text = report::PlanToText(workspace_->lineage(), loaded.plan);
   return answer;
 }

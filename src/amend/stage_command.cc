@@ -1,4 +1,5 @@
 #include "amend/commands.h"
+#include "amend/plan_states.h"
 #include "amend/twins.h"
 #include "base/text.h"
 #include "fmt/format.h"
@@ -56,12 +57,14 @@ std::string Text(const state::Plan& plan, const run::RunOutcome& outcome) {
       if (IsFinding(verdict)) text += VerdictText(verdict);
     }
   }
+  for (const std::string& note : outcome.notes) text += "  - " + note + "\n";
   switch (outcome.state) {
     case run::RunState::kStaged:
       return text + "Next   amend review " + plan.id + "   or   amend publish " +
              plan.id + "\n";
     case run::RunState::kQuarantined:
       return text + "Next   correct the model or the source, then amend plan\n";
+    case run::RunState::kNone:
     case run::RunState::kFailed:
       return text + "Next   amend stage " + plan.id + "   goes on where it stopped\n";
   }
@@ -105,6 +108,10 @@ Answer StageAnswer(const state::Plan& plan, const run::RunOutcome& outcome) {
       if (IsFinding(verdict)) json["verdicts"].push_back(state::VerdictToJson(verdict));
     }
   }
+  json["warnings"] = Json::array();
+  for (const std::string& note : outcome.notes) {
+    json["warnings"].push_back(Json{{"code", "journal"}, {"text", note}});
+  }
   json["seconds"] = Seconds(outcome.wall_micros);
   json["cpu_seconds"] = Seconds(outcome.cpu_micros);
   json["estimate_seconds"] = estimate;
@@ -114,25 +121,39 @@ Answer StageAnswer(const state::Plan& plan, const run::RunOutcome& outcome) {
   return answer;
 }
 
+namespace {
+
+Result<Answer> StageLoaded(Workspace& w, const LoadedPlan& loaded,
+                           const Progress& progress) {
+  AMEND_ASSIGN(Gathered gathered,
+               GatherWorld(w, loaded.plan.request, w.env().NowMicros()));
+  AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(w, loaded.plan, gathered));
+  StagingOptions options;
+  options.observe = progress;
+  AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(w, world, options));
+  // What checks stopped can be looked at, too; half a run cannot.
+  if (outcome.state != run::RunState::kFailed) {
+    AMEND_FAIL_IF_ERROR(MakeTwins(w, world, outcome));
+  }
+  auto note = [&](db::Transaction& tx) {
+    // Whoever stages it by name means it.
+    if (loaded.stored.state == state::PlanState::kSuperseded) {
+      AMEND_RETURN_IF_ERROR(
+          w.ledger().SetPlanState(tx, loaded.plan.id, state::PlanState::kOpen));
+    }
+    return w.ledger().SetPlanRun(tx, loaded.plan.id, outcome.run, outcome.state);
+  };
+  AMEND_FAIL_IF_ERROR(w.InTransaction(db::TransactionMode::kWrite, note));
+  return StageAnswer(loaded.plan, outcome);
+}
+
+}  // namespace
+
 Result<Answer> Amend::Stage(const std::string& id, const Progress& progress) {
   AMEND_ASSIGN(auto lock, BeginWriting(*workspace_));
   AMEND_ASSIGN(LoadedPlan loaded, LoadPlan(*workspace_, id));
-  AMEND_ASSIGN(Gathered gathered, GatherWorld(*workspace_, loaded.plan.request,
-                                              workspace_->env().NowMicros()));
-  AMEND_ASSIGN(run::RunWorld world, MakeRunWorld(*workspace_, loaded.plan, gathered));
-  StagingOptions options;
-  options.observe = progress;
-  AMEND_ASSIGN(run::RunOutcome outcome, RunStaging(*workspace_, world, options));
-  // What checks stopped can be looked at, too; half a run cannot.
-  if (outcome.state != run::RunState::kFailed) {
-    AMEND_FAIL_IF_ERROR(MakeTwins(*workspace_, world, outcome));
-  }
-  AMEND_FAIL_IF_ERROR(
-      workspace_->InTransaction(db::TransactionMode::kWrite, [&](db::Transaction& tx) {
-        return workspace_->ledger().SetPlanRun(tx, loaded.plan.id, outcome.run,
-                                               run::RunStateName(outcome.state));
-      }));
-  return StageAnswer(loaded.plan, outcome);
+  return UnlessConflict(*workspace_, loaded.plan.id,
+                        StageLoaded(*workspace_, loaded, progress));
 }
 
 }  // namespace amend

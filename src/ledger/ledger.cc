@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kStatusNames = {
     "open", "committed", "confirmed", "overruled", "failed"};
-constexpr std::array<std::string_view, 3> kPlanStates = {"open", "published",
-                                                         "superseded"};
 
 std::string_view NameOf(IntentStatus status) {
   return kStatusNames.at(static_cast<std::size_t>(status));
@@ -55,7 +53,14 @@ Result<IntentRow> Decode(const IntentData& data) {
 }
 
 Result<StoredPlan> Decode(const PlanData& data) {
-  StoredPlan plan{data.id, data.state, data.created_micros, {}, data.run, data.run_state};
+  std::optional<state::PlanState> state = state::ParsePlanState(data.state);
+  std::optional<state::RunState> run_state = state::ParseRunState(data.run_state);
+  if (!state || !run_state) {
+    return Fail(Damaged(
+        fmt::format("the ledger holds plan {} in the unknown state {}{}{}", data.id,
+                    data.state, run_state ? "" : ", ", run_state ? "" : data.run_state)));
+  }
+  StoredPlan plan{data.id, *state, data.created_micros, {}, data.run, *run_state};
   AMEND_ASSIGN(plan.plan, ParseJson(data.body, "stored plan " + data.id));
   return plan;
 }
@@ -225,14 +230,22 @@ Status Ledger::VerifyChain(db::Transaction& tx) {
 // ---- plans ----
 
 Status Ledger::SavePlan(db::Transaction& tx, const StoredPlan& plan) {
-  return Done(Store(tx).InsertPlan({plan.id, plan.state, plan.created_micros,
-                                    CanonicalJson(plan.plan), plan.run, plan.run_state}));
+  Store store(tx);
+  AMEND_ASSIGN_OR_RETURN(
+      bool took,
+      Took(store.InsertPlan({plan.id, std::string(PlanStateName(plan.state)),
+                             plan.created_micros, CanonicalJson(plan.plan), plan.run,
+                             std::string(RunStateName(plan.run_state))})));
+  if (took) return {};
+  return Done(store.SetPlanState(plan.id, PlanStateName(state::PlanState::kSuperseded),
+                                 PlanStateName(state::PlanState::kOpen)));
 }
 
 Result<StoredPlan> Ledger::FindPlan(db::Transaction& tx, std::string_view id) {
   Store store(tx);
   if (id.empty()) {
-    AMEND_ASSIGN(std::vector<PlanData> open, store.PlansIn("open"));
+    AMEND_ASSIGN(std::vector<PlanData> open,
+                 store.PlansIn(PlanStateName(state::PlanState::kOpen)));
     if (open.empty()) {
       return Fail(NotFound("there is no open plan").Hint("Make one: amend plan."));
     }
@@ -250,23 +263,40 @@ Result<StoredPlan> Ledger::FindPlan(db::Transaction& tx, std::string_view id) {
   return Fail(Invalid(fmt::format("{} may be any of {}", id, Join(candidates, ", "))));
 }
 
-Result<std::vector<StoredPlan>> Ledger::OpenPlans(db::Transaction& tx) {
-  AMEND_ASSIGN(std::vector<PlanData> open, Store(tx).PlansIn("open"));
-  return DecodeAll<StoredPlan>(open);
+Result<std::vector<StoredPlan>> Ledger::PlansIn(db::Transaction& tx,
+                                                state::PlanState state) {
+  AMEND_ASSIGN(std::vector<PlanData> found, Store(tx).PlansIn(PlanStateName(state)));
+  return DecodeAll<StoredPlan>(found);
+}
+
+Result<std::vector<std::string>> Ledger::PlanIds(db::Transaction& tx,
+                                                 state::PlanState state) {
+  AMEND_ASSIGN(std::vector<PlanData> found, Store(tx).PlansIn(PlanStateName(state)));
+  std::vector<std::string> ids;
+  ids.reserve(found.size());
+  for (PlanData& plan : found) ids.push_back(std::move(plan.id));
+  return ids;
 }
 
 Status Ledger::SetPlanState(db::Transaction& tx, const std::string& id,
-                            std::string_view state) {
-  bool known = false;
-  for (std::string_view name : kPlanStates) known = known || name == state;
-  if (!known) return Internal(fmt::format("{} is no state of a plan", state));
-  AMEND_ASSIGN_OR_RETURN(bool took, Took(Store(tx).SetPlanState(id, state)));
-  return took ? Status() : NotFound("there is no plan " + id);
+                            state::PlanState state) {
+  Store store(tx);
+  AMEND_ASSIGN_OR_RETURN(std::optional<PlanData> data, store.FindPlan(id));
+  if (!data) return NotFound("there is no plan " + id);
+  AMEND_ASSIGN_OR_RETURN(StoredPlan plan, Decode(*data));
+  if (plan.state == state) return {};
+  if (!CanFollow(plan.state, state)) {
+    return Conflict(fmt::format("plan {} is {} already", id, PlanStateName(plan.state)));
+  }
+  AMEND_ASSIGN_OR_RETURN(bool took,
+                         Took(store.SetPlanState(id, data->state, PlanStateName(state))));
+  return took ? Status() : Conflict("another process changed plan " + id);
 }
 
 Status Ledger::SetPlanRun(db::Transaction& tx, const std::string& id,
-                          const std::string& run, std::string_view run_state) {
-  AMEND_ASSIGN_OR_RETURN(bool took, Took(Store(tx).SetPlanRun(id, run, run_state)));
+                          const std::string& run, state::RunState run_state) {
+  AMEND_ASSIGN_OR_RETURN(bool took,
+                         Took(Store(tx).SetPlanRun(id, run, RunStateName(run_state))));
   return took ? Status() : NotFound("there is no plan " + id);
 }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/status.h"
 #include "db/connection.h"
+#include "state/lifecycle.h"
 
 namespace amend::ledger {
 
@@ -70,11 +71,11 @@ struct Entry {
 
 struct StoredPlan {
   std::string id;
-  std::string state;  ///< open, published, superseded
+  state::PlanState state = state::PlanState::kOpen;
   std::int64_t created_micros = 0;
-  Json plan;              ///< state::PlanToJson
-  std::string run;        ///< last run, "" = none
-  std::string run_state;  ///< staged, quarantined, failed, ""
+  Json plan;                                           ///< state::PlanToJson
+  std::string run;                                     ///< last run, "" = none
+  state::RunState run_state = state::RunState::kNone;  ///< of that run
 };
 
 struct StoredHold {
@@ -144,15 +145,19 @@ class Ledger {
   Status VerifyChain(db::Transaction& tx);
 
   // Plans.
-  /// Ok also where the same plan is stored; its state stays.
+  /// Ok also where the same plan is stored; one that was superseded is open again.
   Status SavePlan(db::Transaction& tx, const StoredPlan& plan);
   /// By id or a beginning of it that only one plan has; NotFound, or Invalid naming the
   /// candidates. "" = the latest open one.
   Result<StoredPlan> FindPlan(db::Transaction& tx, std::string_view id);
-  Result<std::vector<StoredPlan>> OpenPlans(db::Transaction& tx);
-  Status SetPlanState(db::Transaction& tx, const std::string& id, std::string_view state);
+  Result<std::vector<std::string>> PlanIds(db::Transaction& tx, state::PlanState state);
+  /// Latest first.
+  Result<std::vector<StoredPlan>> PlansIn(db::Transaction& tx, state::PlanState state);
+  /// Ok also where it is so already; Conflict, naming the state, where it may not follow
+  /// (state/lifecycle.h).
+  Status SetPlanState(db::Transaction& tx, const std::string& id, state::PlanState state);
   Status SetPlanRun(db::Transaction& tx, const std::string& id, const std::string& run,
-                    std::string_view run_state);
+                    state::RunState run_state);
 
   // Holds.
   Status AddHold(db::Transaction& tx, const StoredHold& hold);

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/env.h"
 #include "base/hash.h"
 #include "db/sqlite.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "ledger/schema.h"
@@ -481,7 +483,11 @@ TEST_F(LedgerTest, EntryAndIntentCommitTogetherWhateverFails) {
 // ---- plans, holds, definitions, paths ----
 
 StoredPlan Plan(const std::string& id, std::int64_t created) {
-  return {id, "open", created, Json{{"models", {"a", "b"}}}, "", ""};
+  StoredPlan plan;
+  plan.id = id;
+  plan.created_micros = created;
+  plan.plan = Json{{"models", {"a", "b"}}};
+  return plan;
 }
 
 TEST_F(LedgerTest, PlansAreFoundByWholeOrShortIdOrAsTheLatestOpenOne) {
@@ -505,18 +511,50 @@ TEST_F(LedgerTest, PlansAreFoundByWholeOrShortIdOrAsTheLatestOpenOne) {
 TEST_F(LedgerTest, APlanKeepsItsStateWhenSavedAgain) {
   Committed([](Ledger& ledger, db::Transaction& tx) {
     ASSERT_TRUE(ledger.SavePlan(tx, Plan("p1", 10)).ok());
-    ASSERT_TRUE(ledger.SetPlanRun(tx, "p1", "r1", "staged").ok());
-    ASSERT_TRUE(ledger.SetPlanState(tx, "p1", "published").ok());
+    ASSERT_TRUE(ledger.SetPlanRun(tx, "p1", "r1", state::RunState::kStaged).ok());
+    ASSERT_TRUE(ledger.SetPlanState(tx, "p1", state::PlanState::kPublished).ok());
     ASSERT_TRUE(ledger.SavePlan(tx, Plan("p1", 99)).ok());
     StoredPlan plan = *ledger.FindPlan(tx, "p1");
-    EXPECT_EQ(plan.state, "published");
+    EXPECT_EQ(plan.state, state::PlanState::kPublished);
     EXPECT_EQ(plan.created_micros, 10);
     EXPECT_EQ(plan.run, "r1");
-    EXPECT_EQ(plan.run_state, "staged");
-    EXPECT_THAT(*ledger.OpenPlans(tx), IsEmpty());
-    EXPECT_EQ(ledger.SetPlanState(tx, "p1", "done").code(), StatusCode::kInternal);
-    EXPECT_EQ(ledger.SetPlanState(tx, "p2", "open").code(), StatusCode::kNotFound);
-    EXPECT_EQ(ledger.SetPlanRun(tx, "p2", "r", "failed").code(), StatusCode::kNotFound);
+    EXPECT_EQ(plan.run_state, state::RunState::kStaged);
+    EXPECT_THAT(*ledger.PlansIn(tx, state::PlanState::kOpen), IsEmpty());
+    EXPECT_THAT(*ledger.PlansIn(tx, state::PlanState::kPublished), SizeIs(1));
+    EXPECT_EQ(ledger.SetPlanState(tx, "p2", state::PlanState::kOpen).code(),
+              StatusCode::kNotFound);
+    EXPECT_EQ(ledger.SetPlanRun(tx, "p2", "r", state::RunState::kFailed).code(),
+              StatusCode::kNotFound);
+  });
+}
+
+// Every pair of states, against the list at PlanState.
+TEST_F(LedgerTest, APlanGoesOnlyTheWaysThatItsStatesHave) {
+  using state::PlanState;
+  const std::vector<PlanState> all = {PlanState::kOpen, PlanState::kPublished,
+                                      PlanState::kSuperseded};
+  const std::set<std::pair<PlanState, PlanState>> ways = {
+      {PlanState::kOpen, PlanState::kPublished},
+      {PlanState::kOpen, PlanState::kSuperseded},
+      {PlanState::kSuperseded, PlanState::kOpen},
+      {PlanState::kSuperseded, PlanState::kPublished}};
+  Committed([&](Ledger& ledger, db::Transaction& tx) {
+    for (PlanState from : all) {
+      for (PlanState to : all) {
+        StoredPlan plan =
+            Plan(fmt::format("{}-{}", PlanStateName(from), PlanStateName(to)), 1);
+        plan.state = from;
+        ASSERT_TRUE(ledger.SavePlan(tx, plan).ok());
+        Status set = ledger.SetPlanState(tx, plan.id, to);
+        bool allowed = from == to || ways.contains({from, to});
+        EXPECT_EQ(set.code(), allowed ? StatusCode::kOk : StatusCode::kConflict)
+            << plan.id;
+        EXPECT_EQ(ledger.FindPlan(tx, plan.id)->state, allowed ? to : from) << plan.id;
+      }
+    }
+    // Planning the same again opens what was superseded.
+    ASSERT_TRUE(ledger.SavePlan(tx, Plan("open-superseded", 2)).ok());
+    EXPECT_EQ(ledger.FindPlan(tx, "open-superseded")->state, PlanState::kOpen);
   });
 }
 
@@ -579,6 +617,11 @@ TEST_F(LedgerTest, OddTextInARowIsDamage) {
   db::Transaction tx = Begin();
   Ledger ledger = Open(tx);
   EXPECT_EQ(ledger.FindPlan(tx, "p1").error().code(), StatusCode::kDamaged);
+  for (const char* sql : {"UPDATE amend_plans SET body = '{}', state = 'odd'",
+                          "UPDATE amend_plans SET state = 'open', run_state = 'odd'"}) {
+    ASSERT_TRUE(tx.Execute(sql).has_value());
+    EXPECT_EQ(ledger.FindPlan(tx, "p1").error().code(), StatusCode::kDamaged) << sql;
+  }
   EXPECT_EQ(ledger.ActiveHolds(tx).error().code(), StatusCode::kDamaged);
   EXPECT_EQ(ledger.FindDefinition(tx, "d1").error().code(), StatusCode::kDamaged);
   for (const char* sql : {"UPDATE amend_intents SET record = '}'",

@@ -244,6 +244,10 @@ Result<std::int64_t> Store::InsertPlan(const PlanData& row) {
       tx_, {row.id, row.state, row.created_micros, row.body, row.run, row.run_state});
 }
 
+Result<std::optional<PlanData>> Store::FindPlan(const std::string& id) {
+  return First<PlanData>(tx_, "WHERE id = ?", {id});
+}
+
 Result<std::vector<PlanData>> Store::PlansBeginningWith(std::string_view id) {
   return All<PlanData>(tx_, "WHERE substr(id, 1, CAST(? AS INTEGER)) = ? ORDER BY id",
                        {static_cast<std::int64_t>(id.size()), Text(id)});
@@ -254,8 +258,10 @@ Result<std::vector<PlanData>> Store::PlansIn(std::string_view state) {
                        {Text(state)});
 }
 
-Result<std::int64_t> Store::SetPlanState(const std::string& id, std::string_view state) {
-  return tx_.Execute("UPDATE amend_plans SET state = ? WHERE id = ?", {Text(state), id});
+Result<std::int64_t> Store::SetPlanState(const std::string& id, std::string_view from,
+                                         std::string_view to) {
+  return tx_.Execute("UPDATE amend_plans SET state = ? WHERE id = ? AND state = ?",
+                     {Text(to), id, Text(from)});
 }
 
 Result<std::int64_t> Store::SetPlanRun(const std::string& id, const std::string& run,

@@ -107,10 +107,12 @@ class Store {
   Result<std::vector<EntryTable>> EntryTables(std::int64_t number);
 
   Result<std::int64_t> InsertPlan(const PlanData& row);
+  Result<std::optional<PlanData>> FindPlan(const std::string& id);
   Result<std::vector<PlanData>> PlansBeginningWith(std::string_view id);
   /// Latest first.
   Result<std::vector<PlanData>> PlansIn(std::string_view state);
-  Result<std::int64_t> SetPlanState(const std::string& id, std::string_view state);
+  Result<std::int64_t> SetPlanState(const std::string& id, std::string_view from,
+                                    std::string_view to);
   Result<std::int64_t> SetPlanRun(const std::string& id, const std::string& run,
                                   std::string_view run_state);
 

@@ -2,11 +2,13 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "fmt/format.h"
 
 namespace amend::run {
 namespace {
 
 constexpr std::size_t kChecksumDigits = 16;
+constexpr std::string_view kWhat = "a staged line";
 
 std::string Checksum(std::string_view line) {
   return Sha256Hex(line).substr(0, kChecksumDigits);
@@ -24,6 +26,17 @@ std::optional<Json> ParseLine(std::string_view line) {
   return *std::move(json);
 }
 
+/// What a record is about; "" where it is not said.
+std::string TypeOf(const Json& record) {
+  if (!record.is_object()) return "";
+  auto type = record.find("type");
+  return type != record.end() && type->is_string() ? type->get<std::string>() : "";
+}
+
+std::string Lines(int count) {
+  return fmt::format("{} line{}", count, count == 1 ? "" : "s");
+}
+
 Result<StagedRecord> ParseStaged(const Json& record, const std::string& run) {
   StagedRecord staged;
   staged.run = run;
@@ -38,10 +51,16 @@ Result<StagedRecord> ParseStaged(const Json& record, const std::string& run) {
     staged.verdicts.push_back(std::move(verdict));
   }
   // A line without grounds has empty ones, which no question has: it is judged again.
-  staged.grounds.questions = record.value("questions", "");
-  staged.grounds.published = record.value("published", "");
+  if (record.contains("questions")) {
+    AMEND_ASSIGN(staged.grounds.questions, JsonString(record, "questions", kWhat));
+  }
+  if (record.contains("published")) {
+    AMEND_ASSIGN(staged.grounds.published, JsonString(record, "published", kWhat));
+  }
   return staged;
 }
+
+constexpr std::string_view kSuffix = ".jsonl";
 
 /// Whether every file is still there with the size that was staged.
 bool FilesExist(Env& env, const state::WriteSet& set) {
@@ -57,7 +76,7 @@ bool FilesExist(Env& env, const state::WriteSet& set) {
 Result<Journal> Journal::Open(Env& env, const std::string& folder,
                               const std::string& run) {
   AMEND_ASSIGN(std::unique_ptr<AppendFile> file,
-               env.OpenAppend(folder + "/" + run + ".jsonl"));
+               env.OpenAppend(JournalPath(folder, run)));
   // A torn last line of a killed process must not swallow the next record.
   Journal journal(std::move(file));
   AMEND_FAIL_IF_ERROR(journal.file_->Append("\n"));
@@ -104,7 +123,7 @@ Result<JournalContents> ReadJournal(Env& env, const std::string& path) {
     // A torn line is where one process died; a later process appends after it, so the
     // rest still counts: each line carries its own checksum.
     if (!record) {
-      contents.torn = true;
+      ++contents.torn;
       continue;
     }
     contents.records.push_back(*std::move(record));
@@ -112,29 +131,76 @@ Result<JournalContents> ReadJournal(Env& env, const std::string& path) {
   return contents;
 }
 
-Result<std::map<std::string, StagedRecord>> FinishedWriteSets(Env& env,
-                                                              const std::string& folder) {
-  std::map<std::string, StagedRecord> finished;
-  AMEND_ASSIGN(std::vector<FileInfo> entries, env.List(folder));
-  for (const FileInfo& entry : entries) {
-    std::string_view path = entry.path;
-    constexpr std::string_view kSuffix = ".jsonl";
-    if (path.size() < kSuffix.size() ||
-        path.substr(path.size() - kSuffix.size()) != kSuffix) {
+std::string JournalPath(const std::string& folder, const std::string& run) {
+  return folder + "/" + run + std::string(kSuffix);
+}
+
+void FinishedWork::Add(const std::string& run, const JournalContents& contents) {
+  int unread = 0;
+  Status why;
+  for (const Json& record : contents.records) {
+    if (TypeOf(record) != "staged") continue;
+    auto staged = ParseStaged(record, run);
+    if (!staged) {
+      ++unread;
+      if (why.ok()) why = std::move(staged).error();
       continue;
     }
-    std::string run(path.substr(path.rfind('/') + 1));
-    run.resize(run.size() - kSuffix.size());
+    by_name_[staged->write_set.name].push_back(*std::move(staged));
+  }
+  if (contents.torn > 0) {
+    left_out_.push_back(
+        fmt::format("journal of {}: {} torn, as a killed process leaves "
+                    "them; what they held is done again",
+                    run, Lines(contents.torn)));
+  }
+  if (unread > 0) {
+    left_out_.push_back(
+        fmt::format("journal of {}: {} left out ({}); what they held is "
+                    "done again",
+                    run, Lines(unread), why.message()));
+  }
+}
+
+Result<FinishedWork> FinishedWork::Read(Env& env, const std::string& folder) {
+  FinishedWork work;
+  AMEND_ASSIGN(std::vector<FileInfo> entries, env.List(folder));
+  for (const FileInfo& entry : entries) {
+    std::string_view name = std::string_view(entry.path).substr(folder.size() + 1);
+    if (!name.ends_with(kSuffix)) continue;
     AMEND_ASSIGN(JournalContents contents, ReadJournal(env, entry.path));
-    for (const Json& record : contents.records) {
-      if (record.value("type", "") != "staged") continue;
-      AMEND_ASSIGN(StagedRecord staged, ParseStaged(record, run));
-      if (FilesExist(env, staged.write_set)) {
-        finished[staged.write_set.name] = std::move(staged);
-      }
+    work.Add(std::string(name.substr(0, name.size() - kSuffix.size())), contents);
+  }
+  return work;
+}
+
+const StagedRecord* FinishedWork::Find(Env& env, const std::string& write_set,
+                                       const std::string& run) const {
+  auto found = by_name_.find(write_set);
+  if (found == by_name_.end()) return nullptr;
+  const StagedRecord* other = nullptr;
+  for (auto record = found->second.rbegin(); record != found->second.rend(); ++record) {
+    if (record->run != run && other != nullptr) continue;
+    if (!FilesExist(env, record->write_set)) continue;
+    if (record->run == run) return &*record;
+    other = &*record;
+  }
+  return other;
+}
+
+Result<std::vector<std::string>> StagedPaths(Env& env, const std::string& path) {
+  std::vector<std::string> paths;
+  if (!env.Exists(path)) return paths;
+  AMEND_ASSIGN(JournalContents contents, ReadJournal(env, path));
+  for (const Json& record : contents.records) {
+    if (TypeOf(record) != "staged") continue;
+    auto staged = ParseStaged(record, "");
+    if (!staged) continue;  // of another format: no run of ours can reuse it
+    for (const state::StagedFile& file : staged->write_set.files) {
+      paths.push_back(file.path);
     }
   }
-  return finished;
+  return paths;
 }
 
 }  // namespace amend::run

@@ -32,8 +32,13 @@ struct StagedRecord {
 /// scheduler syncs once for all tasks that ended together. A staged line is appended only
 /// after the task's files are durable.
 ///
+/// A run's journal names all that its plan publishes: where a task reuses what another
+/// run made, the record is written again. So a journal lives as long as its plan is open
+/// and no longer (gc), whatever becomes of the other run.
+///
 /// A bad line is left out and said to be: it is where a process died, and what it held
-/// was never acknowledged. Later lines count; each carries its own checksum.
+/// was never acknowledged. Later lines count; each carries its own checksum. A line that
+/// another version wrote in a format of its own is left out, too: its work is done again.
 ///
 /// Not thread-safe.
 class Journal {
@@ -55,13 +60,35 @@ class Journal {
 /// What can be read of one journal.
 struct JournalContents {
   std::vector<Json> records;
-  bool torn = false;  ///< some line was bad
+  int torn = 0;  ///< lines that were bad
 };
 Result<JournalContents> ReadJournal(Env& env, const std::string& path);
 
-/// Every write set that some run in `folder` finished and whose files still exist with
-/// their sizes, by name; the latest where two runs made the same.
-Result<std::map<std::string, StagedRecord>> FinishedWriteSets(Env& env,
-                                                              const std::string& folder);
+/// What the runs of a folder of journals finished. A value; not thread-safe.
+class FinishedWork {
+ public:
+  /// Reads every journal in `folder`; looks at no other file.
+  static Result<FinishedWork> Read(Env& env, const std::string& folder);
+
+  /// The record of a write set whose files still exist with their sizes: of `run`, else
+  /// of another; the latest of several. Null where there is none. Looks at its files.
+  const StagedRecord* Find(Env& env, const std::string& write_set,
+                           const std::string& run) const;
+
+  /// What could not be believed, a sentence for each journal.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
+ private:
+  void Add(const std::string& run, const JournalContents& contents);
+
+  std::map<std::string, std::vector<StagedRecord>> by_name_;
+  std::vector<std::string> left_out_;
+};
+
+/// Where `run` keeps its journal in `folder`.
+std::string JournalPath(const std::string& folder, const std::string& run);
+
+/// Files of every write set that a journal names. Empty where there is no journal.
+Result<std::vector<std::string>> StagedPaths(Env& env, const std::string& path);
 
 }  // namespace amend::run

@@ -15,7 +15,10 @@ using partition::PartitionMapping;
 using partition::PartitionSet;
 using partition::PartitionSpace;
 using partition::TimeRuns;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 const PartitionSpace& Days() {
@@ -138,10 +141,60 @@ TEST_F(JournalTest, FinishedWorkIsFoundAgain) {
   ASSERT_TRUE(journal->Attempt(0, 1, "ws1").ok());
   ASSERT_TRUE(journal->Staged(Record("ws1")).ok());
   ASSERT_TRUE(journal->Sync().ok());
-  auto found = FinishedWriteSets(env, folder_);
+  auto found = FinishedWork::Read(env, folder_);
   ASSERT_TRUE(found.has_value()) << found.error().ToString();
-  ASSERT_EQ(found->count("ws1"), 1U);
-  EXPECT_EQ(found->at("ws1").write_set, Record("ws1").write_set);
+  ASSERT_NE(found->Find(env, "ws1", "r1"), nullptr);
+  EXPECT_EQ(found->Find(env, "ws1", "r1")->write_set, Record("ws1").write_set);
+  EXPECT_EQ(found->Find(env, "ws2", "r1"), nullptr);
+  EXPECT_THAT(found->left_out(), IsEmpty());
+}
+
+TEST_F(JournalTest, TheOwnRunsRecordComesFirst) {
+  Env& env = Env::Real();
+  for (const char* run : {"r1", "r2", "r3"}) {
+    auto journal = Journal::Open(env, folder_, run);
+    ASSERT_TRUE(journal.has_value());
+    ASSERT_TRUE(journal->Staged(Record("ws1")).ok());
+  }
+  auto found = FinishedWork::Read(env, folder_);
+  EXPECT_EQ(found->Find(env, "ws1", "r2")->run, "r2");
+  EXPECT_EQ(found->Find(env, "ws1", "r9")->run, "r3");
+}
+
+// A newer or older version wrote it: that must not stop every stage and publish.
+TEST_F(JournalTest, LinesThatCannotBeBelievedAreLeftOutAndSaid) {
+  Env& env = Env::Real();
+  auto journal = Journal::Open(env, folder_, "r1");
+  Json other = Json{{"type", "staged"},
+                    {"write_set", WriteSetToJson(Record("ws1").write_set)},
+                    {"verdicts", Json::array()}};
+  other["write_set"]["format"] = 99;
+  ASSERT_TRUE(journal->Append(other).ok());
+  other["write_set"] = 7;
+  ASSERT_TRUE(journal->Append(other).ok());
+  ASSERT_TRUE(journal->Append(Json::array()).ok());
+  ASSERT_TRUE(journal->Append(Json{{"type", 1}}).ok());
+  ASSERT_TRUE(journal->Staged(Record("ws2")).ok());
+  auto found = FinishedWork::Read(env, folder_);
+  ASSERT_TRUE(found.has_value()) << found.error().ToString();
+  EXPECT_EQ(found->Find(env, "ws1", "r1"), nullptr);
+  EXPECT_NE(found->Find(env, "ws2", "r1"), nullptr);
+  EXPECT_THAT(found->left_out(), ElementsAre(AllOf(HasSubstr("journal of r1: 2 lines"),
+                                                   HasSubstr("format 99"))));
+}
+
+TEST_F(JournalTest, AJournalNamesTheFilesOfItsWriteSets) {
+  Env& env = Env::Real();
+  std::string path = JournalPath(folder_, "r1");
+  EXPECT_THAT(*StagedPaths(env, path), IsEmpty());
+  auto journal = Journal::Open(env, folder_, "r1");
+  ASSERT_TRUE(journal->Attempt(0, 1, "ws1").ok());
+  for (const char* name : {"/w/b", "/w/a"}) {
+    StagedRecord record = Record(name);
+    record.write_set.files.push_back({name, {0, {}}, 1, 10, 0, Json::object()});
+    ASSERT_TRUE(journal->Staged(record).ok());
+  }
+  EXPECT_THAT(*StagedPaths(env, path), ElementsAre("/w/b", "/w/a"));
 }
 
 // A process may die at any byte; a later one appends behind the torn line.
@@ -181,9 +234,10 @@ TEST_F(JournalTest, AFlippedByteIsNeverBelieved) {
     flipped[at] = static_cast<char>(flipped[at] ^ 1);
     std::filesystem::remove(path);
     ASSERT_TRUE(env.WriteNewFile(path, flipped).ok());
-    auto found = FinishedWriteSets(env, folder_);
+    auto found = FinishedWork::Read(env, folder_);
     ASSERT_TRUE(found.has_value());
-    ASSERT_TRUE(found->empty()) << "byte " << at;
+    ASSERT_EQ(found->Find(env, "ws1", "r1"), nullptr) << "byte " << at;
+    ASSERT_THAT(found->left_out(), ElementsAre(HasSubstr("torn"))) << "byte " << at;
   }
 }
 
@@ -194,7 +248,7 @@ TEST_F(JournalTest, AWriteSetWhoseFileIsGoneIsNotReused) {
       {folder_ + "/gone.parquet", {0, {}}, 1, 10, 0, Json::object()});
   auto journal = Journal::Open(env, folder_, "r1");
   ASSERT_TRUE(journal->Staged(record).ok());
-  EXPECT_TRUE(FinishedWriteSets(env, folder_)->empty());
+  EXPECT_EQ(FinishedWork::Read(env, folder_)->Find(env, "ws1", "r1"), nullptr);
 }
 
 }  // namespace

@@ -47,13 +47,13 @@ check::PublishedRows RowsPublished(const RunTable& table) {
 class Scheduler {
  public:
   Scheduler(Env& env, const RunWorld& world, const RunOptions& options, TaskGrid grid,
-            Journal journal, std::map<std::string, StagedRecord> finished)
+            std::optional<Journal> journal, const FinishedWork& finished)
       : env_(env),
         world_(world),
         options_(options),
         grid_(std::move(grid)),
         journal_(std::move(journal)),
-        finished_(std::move(finished)),
+        finished_(finished),
         outputs_(grid_.tasks().size()),
         verdicts_(grid_.tasks().size()),
         attempts_(grid_.tasks().size(), 0),
@@ -82,8 +82,8 @@ class Scheduler {
   const RunWorld& world_;
   const RunOptions& options_;
   TaskGrid grid_;
-  Journal journal_;
-  std::map<std::string, StagedRecord> finished_;
+  std::optional<Journal> journal_;  // none where nothing is computed
+  const FinishedWork& finished_;
   std::vector<std::optional<TaskOutput>> outputs_;
   std::vector<std::vector<state::Verdict>> verdicts_;
   std::vector<int> attempts_;
@@ -129,10 +129,14 @@ Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment)
   }
   AMEND_ASSIGN_OR_RETURN(engine::TaskSpec spec, specs_.Make(task, needed));
   names_[id] = spec.name;
-  if (auto earlier = finished_.find(spec.name);
-      earlier != finished_.end() && StillJudged(task, earlier->second)) {
-    verdicts_[id] = earlier->second.verdicts;
-    outputs_[id] = OutputOf(world_.tables.at(task.model), earlier->second.write_set);
+  const StagedRecord* earlier = finished_.Find(env_, spec.name, options_.run);
+  if (earlier != nullptr && StillJudged(task, *earlier)) {
+    // This run's journal names all that its plan needs (journal.h).
+    if (journal_ && earlier->run != options_.run) {
+      AMEND_RETURN_IF_ERROR(journal_->Staged(*earlier));
+    }
+    verdicts_[id] = earlier->verdicts;
+    outputs_[id] = OutputOf(world_.tables.at(task.model), earlier->write_set);
     grid_.Advance(id, TaskState::kReused);
     return {};
   }
@@ -146,7 +150,7 @@ Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment)
   spec.folder = FolderOf(task.model);
   spec.file_prefix =
       fmt::format("{:05}-{}-{}", id, attempts_[id], env_.NewUuid().substr(0, 8));
-  AMEND_RETURN_IF_ERROR(journal_.Attempt(id, attempts_[id], spec.name));
+  AMEND_RETURN_IF_ERROR(journal_->Attempt(id, attempts_[id], spec.name));
   grid_.Advance(id, TaskState::kRunning);
   assignment->emplace(Assignment{id, std::move(spec)});
   return {};
@@ -175,7 +179,7 @@ Status Scheduler::FinishStaged(std::size_t id, engine::TaskResult result) {
   check::Grounds grounds = check::GroundsOf(model->model, result.write_set, published);
   StagedRecord record{std::move(result.write_set), verdicts_[id], std::move(grounds),
                       options_.run};
-  AMEND_RETURN_IF_ERROR(journal_.Staged(record));
+  AMEND_RETURN_IF_ERROR(journal_->Staged(record));
   outputs_[id] = OutputOf(table, std::move(record.write_set));
   grid_.Advance(id, TaskState::kStaged);
   return {};
@@ -190,7 +194,7 @@ Status Scheduler::FinishFailed(std::size_t id, const Status& failure) {
   record["type"] = "failed";
   record["task"] = id;
   record["error"] = failure.ToString();
-  AMEND_RETURN_IF_ERROR(journal_.Append(record));
+  AMEND_RETURN_IF_ERROR(journal_->Append(record));
   if (failure_.ok()) failure_ = Placed(failure, grid_.task(id));
   return {};
 }
@@ -233,14 +237,14 @@ Status Scheduler::Run(const std::function<void(const RunProgress&)>& observe,
     for (Completion& completion : completions) {
       AMEND_RETURN_IF_ERROR(Finish(std::move(completion)));
     }
-    AMEND_RETURN_IF_ERROR(journal_.Sync());
+    AMEND_RETURN_IF_ERROR(journal_->Sync());
     Observe(observe, model);
     if (stop && stop()) {
       return Exhausted("stopped on request").Hint("The same command resumes the run.");
     }
   }
   AMEND_CHECK(grid_.Done());
-  return journal_.Sync();
+  return journal_ ? journal_->Sync() : Status();
 }
 
 ModelOutcome Scheduler::OutcomeOf(const state::ModelPlan& plan) const {
@@ -291,18 +295,6 @@ RunOutcome Scheduler::Outcome() const {
 
 }  // namespace
 
-std::string_view RunStateName(RunState state) {
-  switch (state) {
-    case RunState::kStaged:
-      return "staged";
-    case RunState::kQuarantined:
-      return "quarantined";
-    case RunState::kFailed:
-      return "failed";
-  }
-  return "failed";
-}
-
 Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& options,
                            const std::function<void(const RunProgress&)>& observe,
                            const std::function<bool()>& stop) {
@@ -315,13 +307,17 @@ Result<RunOutcome> RunPlan(Env& env, const RunWorld& world, const RunOptions& op
                             options.batches));
     batches.push_back(std::move(cut));
   }
-  AMEND_ASSIGN(auto finished, FinishedWriteSets(env, options.journal_folder));
-  AMEND_ASSIGN(Journal journal, Journal::Open(env, options.journal_folder, options.run));
+  AMEND_ASSIGN(FinishedWork finished, FinishedWork::Read(env, options.journal_folder));
+  std::optional<Journal> journal;
+  if (!options.only_finished) {
+    AMEND_ASSIGN(journal, Journal::Open(env, options.journal_folder, options.run));
+  }
   Scheduler scheduler(env, world, options, TaskGrid(world.lineage, world.plan, batches),
-                      std::move(journal), std::move(finished));
+                      std::move(journal), finished);
   Status ran = scheduler.Run(observe, stop);
   if (!ran.ok() && ran.code() != StatusCode::kExhausted) return Fail(ran);
   RunOutcome outcome = scheduler.Outcome();
+  outcome.notes = finished.left_out();
   if (!ran.ok()) outcome.failure = ran;
   outcome.wall_micros = env.SteadyMicros() - start;
   outcome.cpu_micros = env.CpuMicros() - cpu_start;

@@ -13,6 +13,7 @@
 #include "run/journal.h"
 #include "run/task_grid.h"
 #include "run/task_specs.h"
+#include "state/lifecycle.h"
 #include "state/verdict.h"
 
 namespace amend::run {
@@ -46,19 +47,19 @@ struct ModelOutcome {
   std::vector<state::Verdict> verdicts;
 };
 
-/// `kStaged`: may be published. `kQuarantined`: a blocking check failed. `kFailed`: some
-/// task failed; the same command resumes.
-enum class RunState { kStaged, kQuarantined, kFailed };
-std::string_view RunStateName(RunState state);
+using state::RunState;
+using state::RunStateName;
 
 struct RunOutcome {
   std::string run;
-  RunState state = RunState::kStaged;
+  RunState state = RunState::kNone;  ///< never that in the end
   std::vector<ModelOutcome> models;  ///< as in the plan
   std::size_t total = 0, done = 0, reused = 0, cut_off = 0, failed = 0;
   std::int64_t wall_micros = 0;
   std::int64_t cpu_micros = 0;  ///< of the process meanwhile
   Status failure;               ///< of the first task that failed
+  /// What a person should know besides: journal lines that could not be believed.
+  std::vector<std::string> notes;
 };
 
 /// Runs a plan: hands ready tasks to workers, judges and keeps their results, reuses
