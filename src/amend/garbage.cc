@@ -8,56 +8,76 @@
 #include "amend/twins.h"
 #include "iceberg/location.h"
 #include "iceberg/manifest.h"
+#include "iceberg/update.h"
 #include "publish/commit_builder.h"
-#include "state/plan.h"
+#include "run/journal.h"
 
 namespace amend {
 namespace {
 
 /// What the catalog says at one instant.
 struct Records {
-  std::map<std::string, state::Pin> heads;
+  std::map<iceberg::TableRef, std::string> tables;  // but twins of ended plans
+  std::vector<std::string> ended_twins;             // namespaces
   std::vector<ledger::Entry> entries;
-  std::vector<ledger::StoredPlan> open_plans;
+  std::vector<std::string> open_plans;
+  std::set<std::string> ended_plans;
+  std::vector<ledger::IntentRow> open_intents;
   std::vector<ledger::IntentRow> closed_intents;
   std::vector<ledger::Ledger::RegisteredPath> registered;
 };
 
-/// Tables of the project and those that the ledger tells of.
-std::vector<std::string> TableNames(Workspace& w,
-                                    const std::vector<ledger::Entry>& entries) {
-  std::set<std::string> names;
-  for (const auto& source : w.lineage().sources()) names.insert(source.name);
-  for (const auto& entry : w.lineage().models()) names.insert(entry.model.name);
-  for (const ledger::Entry& entry : entries) {
-    for (const ledger::EntryTable& table : entry.tables) names.insert(table.table);
+Status ReadTables(Workspace& w, db::Transaction& tx, Records* records) {
+  const iceberg::SqlCatalog& catalog = w.store().catalog();
+  AMEND_ASSIGN_OR_RETURN(std::vector<std::string> spaces, catalog.Namespaces(tx));
+  std::vector<iceberg::TableRef> refs;
+  for (const std::string& space : spaces) {
+    if (records->ended_plans.contains(PlanOfTwins(space))) {
+      records->ended_twins.push_back(space);
+      continue;
+    }
+    AMEND_ASSIGN_OR_RETURN(std::vector<iceberg::TableRef> tables,
+                           catalog.Tables(tx, space));
+    refs.insert(refs.end(), tables.begin(), tables.end());
   }
-  return {names.begin(), names.end()};
+  AMEND_ASSIGN_OR_RETURN(records->tables, catalog.LoadAll(tx, refs));
+  return {};
 }
 
 Result<Records> ReadRecords(Workspace& w) {
   Records records;
+  ledger::Ledger& ledger = w.ledger();
   auto read = [&](db::Transaction& tx) {
-    AMEND_ASSIGN_OR_RETURN(records.entries, w.ledger().Entries(tx));
-    AMEND_ASSIGN_OR_RETURN(records.heads,
-                           w.store().Heads(tx, TableNames(w, records.entries)));
-    AMEND_ASSIGN_OR_RETURN(records.open_plans, w.ledger().PlansIn(tx, state::PlanState::kOpen));
-    AMEND_ASSIGN_OR_RETURN(records.closed_intents, w.ledger().ClosedIntents(tx));
-    AMEND_ASSIGN_OR_RETURN(records.registered, w.ledger().RegisteredPaths(tx));
-    return Status();
+    AMEND_ASSIGN_OR_RETURN(records.entries, ledger.Entries(tx));
+    AMEND_ASSIGN_OR_RETURN(records.open_plans,
+                           ledger.PlanIds(tx, state::PlanState::kOpen));
+    for (auto state : {state::PlanState::kPublished, state::PlanState::kSuperseded}) {
+      AMEND_ASSIGN_OR_RETURN(std::vector<std::string> ids, ledger.PlanIds(tx, state));
+      records.ended_plans.insert(ids.begin(), ids.end());
+    }
+    AMEND_ASSIGN_OR_RETURN(records.open_intents, ledger.UnfinishedIntents(tx));
+    AMEND_ASSIGN_OR_RETURN(records.closed_intents, ledger.ClosedIntents(tx));
+    AMEND_ASSIGN_OR_RETURN(records.registered, ledger.RegisteredPaths(tx));
+    return ReadTables(w, tx, &records);
   };
   AMEND_FAIL_IF_ERROR(w.InTransaction(db::TransactionMode::kRead, read));
   return records;
 }
 
-/// Files that something may still read, by local path.
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Files that something may still read. Paths are compared with the links of their
+/// folders followed (INV-G3); the last name is the file's own, also where it is a link.
 class UsedFiles {
  public:
   explicit UsedFiles(Workspace& w) : w_(w) {}
 
-  Status AddTable(const state::Pin& pin);
+  Status AddTable(const iceberg::TableRef& ref, const std::string& location);
   Status AddEntry(const ledger::Entry& entry);
-  bool Contains(const std::string& path) const { return paths_.contains(path); }
+  void AddPath(const std::string& path) { paths_.insert(Canonical(path)); }
+  /// Everything below the table's folder, as far as it is known.
+  void KeepTable(const std::string& metadata_location);
+  bool Contains(const std::string& path);
 
  private:
   Status AddUri(const std::string& uri);
@@ -65,15 +85,41 @@ class UsedFiles {
                      const iceberg::Snapshot& snapshot);
   Status AddManifest(const iceberg::TableMetadata& metadata,
                      const iceberg::ManifestFile& manifest);
+  std::string Canonical(const std::string& path);
 
   Workspace& w_;
   std::set<std::string> paths_;
+  std::set<std::string> kept_folders_;
   std::set<std::string> manifests_;  // URIs that were read; snapshots share them
+  std::map<std::string, std::string> canonical_folders_;
 };
+
+std::string UsedFiles::Canonical(const std::string& path) {
+  std::string folder = FolderOf(path);
+  auto known = canonical_folders_.find(folder);
+  if (known == canonical_folders_.end()) {
+    known = canonical_folders_.emplace(folder, AbsolutePath(folder)).first;
+  }
+  return known->second + path.substr(folder.size());
+}
+
+bool UsedFiles::Contains(const std::string& path) {
+  std::string canonical = Canonical(path);
+  if (paths_.contains(canonical)) return true;
+  return std::any_of(
+      kept_folders_.begin(), kept_folders_.end(),
+      [&](const std::string& folder) { return canonical.starts_with(folder + "/"); });
+}
+
+void UsedFiles::KeepTable(const std::string& metadata_location) {
+  auto path = iceberg::ToLocalPath(metadata_location);
+  if (!path) return;  // elsewhere, where no folder of ours is
+  kept_folders_.insert(AbsolutePath(FolderOf(FolderOf(*path))));
+}
 
 Status UsedFiles::AddUri(const std::string& uri) {
   AMEND_ASSIGN_OR_RETURN(std::string path, iceberg::ToLocalPath(uri));
-  paths_.insert(std::move(path));
+  AddPath(path);
   return {};
 }
 
@@ -103,64 +149,78 @@ Status UsedFiles::AddSnapshot(const iceberg::TableMetadata& metadata,
   return {};
 }
 
-Status UsedFiles::AddTable(const state::Pin& pin) {
-  AMEND_ASSIGN_OR_RETURN(const iceberg::LoadedTable* table, w_.store().Load(pin));
-  AMEND_RETURN_IF_ERROR(AddUri(pin.metadata_location));
-  for (const iceberg::MetadataLogEntry& entry : table->metadata.metadata_log()) {
+Status UsedFiles::AddTable(const iceberg::TableRef& ref, const std::string& location) {
+  AMEND_RETURN_IF_ERROR(AddUri(location));
+  AMEND_ASSIGN_OR_RETURN(iceberg::LoadedTable table,
+                         iceberg::LoadTable(w_.env(), ref, location));
+  for (const iceberg::MetadataLogEntry& entry : table.metadata.metadata_log()) {
     AMEND_RETURN_IF_ERROR(AddUri(entry.file));
   }
-  for (const iceberg::Snapshot& snapshot : table->metadata.snapshots()) {
-    AMEND_RETURN_IF_ERROR(AddSnapshot(table->metadata, snapshot));
+  for (const iceberg::Snapshot& snapshot : table.metadata.snapshots()) {
+    AMEND_RETURN_IF_ERROR(AddSnapshot(table.metadata, snapshot));
   }
   return {};
 }
 
 Status UsedFiles::AddEntry(const ledger::Entry& entry) {
   for (const ledger::EntryTable& table : entry.tables) {
-    paths_.insert(table.facts_path);
+    if (!table.facts_path.empty()) AddPath(table.facts_path);
     if (table.metadata_location.empty()) continue;
     AMEND_RETURN_IF_ERROR(AddUri(table.metadata_location));
   }
   return {};
 }
 
-Result<UsedFiles> CollectUsed(Workspace& w, const Records& records) {
-  UsedFiles used(w);
-  for (const auto& [name, pin] : records.heads) AMEND_FAIL_IF_ERROR(used.AddTable(pin));
-  for (const ledger::Entry& entry : records.entries) {
-    AMEND_FAIL_IF_ERROR(used.AddEntry(entry));
+/// Owners of registered paths that nobody has given up.
+std::set<std::string> OpenRuns(const Records& records,
+                               const std::vector<publish::Intent>& open) {
+  std::set<std::string> runs;
+  for (const std::string& plan : records.open_plans) runs.insert(RunOf(plan));
+  for (const publish::Intent& intent : open) {
+    bool landing = intent.kind == publish::Kind::kLand;
+    runs.insert(landing ? intent.subject : RunOf(intent.subject));
   }
-  return used;
+  return runs;
 }
 
-/// Whether the plan's tables are where it saw them.
-bool IsCurrent(const state::Plan& plan, const std::map<std::string, state::Pin>& heads) {
-  return std::all_of(
-      plan.models.begin(), plan.models.end(), [&](const state::ModelPlan& model) {
-        auto pin = plan.pins.find(model.model);
-        auto head = heads.find(model.model);
-        bool pinned = pin != plan.pins.end();
-        bool exists = head != heads.end();
-        return pinned == exists && (!pinned || pin->second == head->second);
-      });
+Status CollectUsed(Workspace& w, const Records& records, UsedFiles* used,
+                   std::vector<UnreadTable>* unread) {
+  for (const auto& [ref, location] : records.tables) {
+    Status read = used->AddTable(ref, location);
+    if (read.ok()) continue;
+    used->KeepTable(location);
+    unread->push_back({ref.ToString(), read.message()});
+  }
+  for (const ledger::Entry& entry : records.entries) {
+    AMEND_RETURN_IF_ERROR(used->AddEntry(entry));
+  }
+  for (const std::string& plan : records.open_plans) {
+    AMEND_ASSIGN_OR_RETURN(
+        std::vector<std::string> paths,
+        run::StagedPaths(w.env(), run::JournalPath(w.JournalFolder(), RunOf(plan))));
+    for (const std::string& path : paths) used->AddPath(path);
+  }
+  return {};
 }
 
 class Collector {
  public:
-  Collector(Workspace& w, const UsedFiles& used) : w_(w), used_(used) {}
+  Collector(Workspace& w, UsedFiles& used, Garbage* garbage)
+      : w_(w), used_(used), garbage_(*garbage) {}
 
-  Status AddFolder(const std::string& folder);
+  Status AddRegistered(const std::string& path);
+  Status AddJournals(const std::set<std::string>& plans);
   Status AddAttempts(const std::vector<ledger::IntentRow>& intents);
-  Garbage Take() { return std::move(garbage_); }
 
  private:
+  Status AddFolder(const std::string& folder);
   void AddFile(const FileInfo& file) {
     if (garbage_.files.insert(file.path).second) garbage_.bytes += file.size;
   }
 
   Workspace& w_;
-  const UsedFiles& used_;
-  Garbage garbage_;
+  UsedFiles& used_;
+  Garbage& garbage_;
 };
 
 /// Everything below a registered folder is ours, also what an engine that was killed in
@@ -185,6 +245,25 @@ Status Collector::AddFolder(const std::string& folder) {
   return {};
 }
 
+Status Collector::AddRegistered(const std::string& path) {
+  std::string folder = AbsolutePath(path);
+  AMEND_RETURN_IF_ERROR(AddFolder(folder));
+  bool goes = !garbage_.folders.empty() && garbage_.folders.back() == folder;
+  if (goes) garbage_.registered.push_back(path);
+  return {};
+}
+
+/// A journal ends with its plan; what an open plan took from it is in that plan's own.
+Status Collector::AddJournals(const std::set<std::string>& plans) {
+  for (const std::string& plan : plans) {
+    std::string path = run::JournalPath(w_.JournalFolder(), RunOf(plan));
+    if (!w_.env().Exists(path)) continue;
+    AMEND_ASSIGN_OR_RETURN(FileInfo info, w_.env().Info(path));
+    AddFile(info);
+  }
+  return {};
+}
+
 /// A process that died between losing a round and its end leaves files in folders that
 /// other writers use, too: only the names tell which are ours.
 Status Collector::AddAttempts(const std::vector<ledger::IntentRow>& intents) {
@@ -197,7 +276,8 @@ Status Collector::AddAttempts(const std::vector<ledger::IntentRow>& intents) {
     }
   }
   for (const auto& [folder, names] : attempts) {
-    AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> entries, w_.env().List(folder));
+    AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> entries,
+                           w_.env().List(AbsolutePath(folder)));
     for (const FileInfo& entry : entries) {
       if (entry.is_folder || used_.Contains(entry.path)) continue;
       bool ours = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -213,34 +293,31 @@ Status Collector::AddAttempts(const std::vector<ledger::IntentRow>& intents) {
 
 Result<Garbage> FindGarbage(Workspace& workspace) {
   AMEND_ASSIGN(Records records, ReadRecords(workspace));
-  AMEND_ASSIGN(UsedFiles used, CollectUsed(workspace, records));
-  std::set<std::string> open_runs;
-  std::vector<std::string> stale_plans;
-  for (const ledger::StoredPlan& stored : records.open_plans) {
-    AMEND_ASSIGN(state::Plan plan, state::PlanFromJson(stored.plan));
-    if (IsCurrent(plan, records.heads)) {
-      open_runs.insert(RunOf(plan));
-    } else {
-      stale_plans.push_back(plan.id);
-    }
+  std::vector<publish::Intent> open;
+  for (const ledger::IntentRow& row : records.open_intents) {
+    AMEND_ASSIGN(publish::IntentRecord record, publish::FromJson(row.record));
+    open.push_back(std::move(record.intent));
   }
-  Collector collector(workspace, used);
+  Garbage garbage;
+  UsedFiles used(workspace);
+  AMEND_FAIL_IF_ERROR(CollectUsed(workspace, records, &used, &garbage.unread));
+  std::set<std::string> open_runs = OpenRuns(records, open);
+  Collector collector(workspace, used, &garbage);
   for (const ledger::Ledger::RegisteredPath& path : records.registered) {
     if (open_runs.contains(path.owner)) continue;
-    AMEND_FAIL_IF_ERROR(collector.AddFolder(path.path));
+    AMEND_FAIL_IF_ERROR(collector.AddRegistered(path.path));
   }
   AMEND_FAIL_IF_ERROR(collector.AddAttempts(records.closed_intents));
-  Garbage garbage = collector.Take();
-  garbage.stale_plans = std::move(stale_plans);
+  AMEND_FAIL_IF_ERROR(collector.AddJournals(records.ended_plans));
+  garbage.twins = std::move(records.ended_twins);
   return garbage;
 }
 
 Status RemoveGarbage(Workspace& workspace, const Garbage& garbage) {
-  // Pointers first: a twin leads to nothing that is gone.
-  if (!garbage.stale_plans.empty()) {
+  if (!garbage.twins.empty()) {
     auto drop = [&](db::Transaction& tx) {
-      for (const std::string& plan : garbage.stale_plans) {
-        AMEND_RETURN_IF_ERROR(DropTwins(workspace, tx, plan));
+      for (const std::string& twins : garbage.twins) {
+        AMEND_RETURN_IF_ERROR(DropTwinNamespace(workspace, tx, twins));
       }
       return Status();
     };
@@ -253,8 +330,8 @@ Status RemoveGarbage(Workspace& workspace, const Garbage& garbage) {
     AMEND_RETURN_IF_ERROR(workspace.env().RemoveEmptyFolder(folder));
   }
   auto forget = [&](db::Transaction& tx) {
-    for (const std::string& folder : garbage.folders) {
-      AMEND_RETURN_IF_ERROR(workspace.ledger().ForgetPath(tx, folder));
+    for (const std::string& path : garbage.registered) {
+      AMEND_RETURN_IF_ERROR(workspace.ledger().ForgetPath(tx, path));
     }
     return Status();
   };

@@ -84,10 +84,17 @@ Result<Answer> Amend::Gc(const GcOptions& options) {
   answer.json["files"] = Json::array();
   for (const std::string& file : garbage.files) answer.json["files"].push_back(file);
   answer.json["bytes"] = garbage.bytes;
+  answer.json["twins"] = garbage.twins;
+  answer.json["kept"] = Json::array();
   answer.text =
       fmt::format("{} {} files, {}, that no table, ledger entry or open plan uses\n",
                   options.yes ? "Removed" : "Would remove", garbage.files.size(),
                   HumanBytes(garbage.bytes));
+  for (const UnreadTable& table : garbage.unread) {
+    answer.json["kept"].push_back(Json{{"table", table.table}, {"why", table.why}});
+    answer.text += fmt::format("  - {} could not be read, so all under it stays: {}\n",
+                               table.table, table.why);
+  }
   if (!options.yes && !garbage.files.empty()) answer.text += "Next   amend gc --yes\n";
   return answer;
 }

@@ -125,7 +125,7 @@ Result<run::RunWorld> MakeRunWorld(Workspace& workspace, const state::Plan& plan
   return world;
 }
 
-std::string RunOf(const state::Plan& plan) { return "r" + plan.id.substr(1); }
+std::string RunOf(const std::string& plan) { return "r" + plan.substr(1); }
 
 Result<run::RunOutcome> RunStaging(Workspace& workspace, const run::RunWorld& world,
                                    const StagingOptions& options) {

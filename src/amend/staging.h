@@ -26,7 +26,8 @@ struct StagingOptions {
 
 /// The run of a plan always has the same name, so every call goes on where the last
 /// ended.
-std::string RunOf(const state::Plan& plan);
+std::string RunOf(const std::string& plan);
+inline std::string RunOf(const state::Plan& plan) { return RunOf(plan.id); }
 
 Result<run::RunOutcome> RunStaging(Workspace& workspace, const run::RunWorld& world,
                                    const StagingOptions& options);

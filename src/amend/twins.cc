@@ -1,5 +1,6 @@
 #include "amend/twins.h"
 
+#include <cstring>
 #include <set>
 
 #include "iceberg/location.h"
@@ -11,6 +12,7 @@ namespace amend {
 namespace {
 
 constexpr std::int64_t kMostPartitions = 1'000'000;
+constexpr const char* kInfix = "_amend_";
 
 Result<std::vector<iceberg::DataFile>> StagedFiles(const partition::PartitionSpace& space,
                                                    const run::ModelOutcome& outcome) {
@@ -102,7 +104,12 @@ Status RegisterTwins(Workspace& w, const run::RunWorld& world) {
 }  // namespace
 
 std::string TwinNamespace(Workspace& workspace, const std::string& plan) {
-  return workspace.project().name_space + "_amend_" + plan;
+  return workspace.project().name_space + kInfix + plan;
+}
+
+std::string PlanOfTwins(const std::string& name_space) {
+  std::size_t at = name_space.rfind(kInfix);
+  return at == std::string::npos ? "" : name_space.substr(at + std::strlen(kInfix));
 }
 
 Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
@@ -128,8 +135,12 @@ Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
 }
 
 Status DropTwins(Workspace& workspace, db::Transaction& tx, const std::string& plan) {
+  return DropTwinNamespace(workspace, tx, TwinNamespace(workspace, plan));
+}
+
+Status DropTwinNamespace(Workspace& workspace, db::Transaction& tx,
+                         const std::string& ns) {
   const iceberg::SqlCatalog& catalog = workspace.store().catalog();
-  std::string ns = TwinNamespace(workspace, plan);
   AMEND_ASSIGN_OR_RETURN(std::vector<iceberg::TableRef> twins, catalog.Tables(tx, ns));
   for (const iceberg::TableRef& twin : twins) {
     AMEND_ASSIGN_OR_RETURN(std::string location, catalog.Load(tx, twin));

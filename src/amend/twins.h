@@ -18,8 +18,15 @@ std::string TwinNamespace(Workspace& workspace, const std::string& plan);
 Status MakeTwins(Workspace& workspace, const run::RunWorld& world,
                  const run::RunOutcome& outcome);
 
+/// The plan of a namespace of twins, whatever the project's own namespace is by now; ""
+/// for every other namespace.
+std::string PlanOfTwins(const std::string& name_space);
+
 /// Forgets a plan's twins inside a publication's transaction; their metadata files are
 /// registered and go with gc.
 Status DropTwins(Workspace& workspace, db::Transaction& tx, const std::string& plan);
+/// The same of a namespace of twins.
+Status DropTwinNamespace(Workspace& workspace, db::Transaction& tx,
+                         const std::string& name_space);
 
 }  // namespace amend
