@@ -8,11 +8,6 @@
 namespace amend {
 namespace {
 
-// What the process needs besides the engines' buffer pools: code, metadata, writers of
-// open Parquet files. Measured by bench/ as VmHWM minus the pools on the flights build.
-constexpr std::int64_t kReserveBytes = 200'000'000;
-constexpr std::int64_t kLeastEngineBytes = 64'000'000;
-
 std::vector<lineage::Column> ColumnsOf(const lineage::BoundModel& bound) {
   std::vector<lineage::Column> columns;
   for (const lineage::OutputColumn& column : bound.columns) {
@@ -134,10 +129,11 @@ Result<run::RunOutcome> RunStaging(Workspace& workspace, const run::RunWorld& wo
   run.journal_folder = workspace.JournalFolder();
   run.temp_directory = workspace.TempFolder() + "/" + run.run;
   run.threads = workspace.project().limits.threads;
-  run.engine_memory_bytes = std::max(
-      workspace.project().limits.memory_bytes - kReserveBytes, kLeastEngineBytes);
+  run.engine_memory_bytes = workspace.EngineMemory();
   run.only_finished = options.only_finished;
   if (!options.only_finished) {
+    // The workers take all of it.
+    workspace.CloseEngine();
     AMEND_FAIL_IF_ERROR(RegisterFolders(workspace, world, run.run));
   }
   return run::RunPlan(workspace.env(), world, run, options.observe, {});

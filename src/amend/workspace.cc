@@ -8,7 +8,13 @@
 namespace amend {
 namespace {
 
-constexpr std::int64_t kQuestionMemory = 500'000'000;  // bytes
+constexpr std::int64_t kQuestionMemory = 500'000'000;  // bytes, at most
+// What the process needs besides the engines' buffer pools: code, metadata, writers of
+// open Parquet files. Measured by bench/ as VmHWM minus the pools on the flights build.
+constexpr std::int64_t kReserveBytes = 200'000'000;
+constexpr std::int64_t kLeastEngineBytes = 64'000'000;
+// Partitions of a model whose facts are kept for the next question: some 50 MB.
+constexpr std::size_t kMostFactsKept = 100'000;
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -101,10 +107,15 @@ Status Workspace::InTransaction(db::TransactionMode mode,
 Result<engine::Engine*> Workspace::engine() {
   if (!engine_) {
     AMEND_ASSIGN(engine::Engine engine,
-                 engine::Engine::Open(env_, {kQuestionMemory, TempFolder() + "/q"}));
+                 engine::Engine::Open(env_, {std::min(kQuestionMemory, EngineMemory()),
+                                             TempFolder() + "/q"}));
     engine_.emplace(std::move(engine));
   }
   return &*engine_;
+}
+
+std::int64_t Workspace::EngineMemory() const {
+  return std::max(project().limits.memory_bytes - kReserveBytes, kLeastEngineBytes);
 }
 
 publish::Publisher Workspace::MakePublisher() const {
@@ -114,33 +125,52 @@ publish::Publisher Workspace::MakePublisher() const {
   return publish::Publisher(env_, std::move(options), store_->catalog(), *ledger_);
 }
 
-Result<state::FactsInForce> Workspace::Facts(const std::vector<ledger::Entry>& entries,
-                                             const std::string& model) {
+Status Workspace::ApplyFacts(const ledger::Entry& entry, const std::string& model,
+                             state::FactsInForce* in_force) {
   const partition::PartitionSpace& space = lineage().SpaceOf(model);
-  state::FactsInForce in_force(space.shape());
-  for (const ledger::Entry& entry : entries) {
-    for (const ledger::EntryTable& table : entry.tables) {
-      if (table.table != model || table.facts_path.empty()) continue;
-      AMEND_ASSIGN(engine::Engine * engine, this->engine());
-      AMEND_ASSIGN(std::vector<state::PartitionFact> facts,
-                   engine::ReadFacts(env_, engine->connection(), space, table.facts_path,
-                                     table.facts_digest));
-      // What this publication made of its own inputs is known by now.
-      for (state::PartitionFact& fact : facts) {
-        for (auto& [input, version] : fact.record.verified_at) {
-          if (version != engine::kThisPublication) continue;
-          for (const ledger::EntryTable& made : entry.tables) {
-            if (made.table == input) version = made.version;
-          }
-        }
-        if (fact.record.publication == engine::kThisNumber) {
-          fact.record.publication = entry.number;
+  for (const ledger::EntryTable& table : entry.tables) {
+    if (table.table != model || table.facts_path.empty()) continue;
+    AMEND_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine());
+    AMEND_ASSIGN_OR_RETURN(std::vector<state::PartitionFact> facts,
+                           engine::ReadFacts(env_, engine->connection(), space,
+                                             table.facts_path, table.facts_digest));
+    // What this publication made of its own inputs is known by now.
+    for (state::PartitionFact& fact : facts) {
+      for (auto& [input, version] : fact.record.verified_at) {
+        if (version != engine::kThisPublication) continue;
+        for (const ledger::EntryTable& made : entry.tables) {
+          if (made.table == input) version = made.version;
         }
       }
-      in_force.Apply(facts);
+      if (fact.record.publication == engine::kThisNumber) {
+        fact.record.publication = entry.number;
+      }
     }
+    in_force->Apply(facts);
   }
-  return in_force;
+  return {};
+}
+
+Result<state::FactsInForce> Workspace::Facts(const std::vector<ledger::Entry>& entries,
+                                             const std::string& model) {
+  auto read = read_facts_.find(model);
+  bool goes_on =
+      read != read_facts_.end() && read->second.numbers.size() <= entries.size() &&
+      std::equal(read->second.numbers.begin(), read->second.numbers.end(),
+                 entries.begin(), [](std::int64_t number, const ledger::Entry& entry) {
+                   return number == entry.number;
+                 });
+  ReadFacts known{{}, state::FactsInForce(lineage().SpaceOf(model).shape())};
+  if (goes_on) known = read->second;
+  for (std::size_t i = known.numbers.size(); i < entries.size(); ++i) {
+    AMEND_FAIL_IF_ERROR(ApplyFacts(entries[i], model, &known.facts));
+    known.numbers.push_back(entries[i].number);
+  }
+  known.facts.DropUnusedRecords();
+  if (known.facts.by_partition.size() <= kMostFactsKept) {
+    read_facts_.insert_or_assign(model, known);
+  }
+  return std::move(known.facts);
 }
 
 std::string Workspace::JournalFolder() const {

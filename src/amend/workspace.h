@@ -44,9 +44,17 @@ class Workspace {
                        const std::function<Status(db::Transaction&)>& body);
   /// The engine for questions; opened when first asked for.
   Result<engine::Engine*> engine();
+  /// Gives back its memory before other engines are opened; the next question opens it
+  /// again. Pointers to it end.
+  void CloseEngine() { engine_.reset(); }
+  /// Bytes that all engines together may take at one time: `limits.memory` less what the
+  /// process needs besides.
+  std::int64_t EngineMemory() const;
   publish::Publisher MakePublisher() const;
 
-  /// The build records and digests of a model as all entries so far left them.
+  /// The build records and digests of a model as all entries so far left them. Each facts
+  /// file is read and its digest checked once, as long as `entries` go on from call to
+  /// call and the model has no more partitions than it is cheap to keep.
   Result<state::FactsInForce> Facts(const std::vector<ledger::Entry>& entries,
                                     const std::string& model);
 
@@ -68,6 +76,14 @@ class Workspace {
   /// In a kRead transaction NotFound or Unsupported where writing may help.
   Status AttachCatalog(db::Transaction& tx);
 
+  /// Facts of the entries of these numbers.
+  struct ReadFacts {
+    std::vector<std::int64_t> numbers;
+    state::FactsInForce facts;
+  };
+  Status ApplyFacts(const ledger::Entry& entry, const std::string& model,
+                    state::FactsInForce* in_force);
+
   Env& env_;
   db::StatementObserver* observer_;
   BoundProject bound_;
@@ -75,6 +91,7 @@ class Workspace {
   std::unique_ptr<table::Store> store_;
   std::unique_ptr<ledger::Ledger> ledger_;
   std::optional<engine::Engine> engine_;
+  std::map<std::string, ReadFacts> read_facts_;  // by model
 };
 
 }  // namespace amend

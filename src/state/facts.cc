@@ -1,6 +1,7 @@
 #include "state/facts.h"
 
 #include <algorithm>
+#include <map>
 
 namespace amend::state {
 
@@ -47,6 +48,23 @@ void FactsInForce::Apply(const std::vector<PartitionFact>& facts) {
     built.Set(at, index);
     by_partition.insert_or_assign(fact.partition, fact);
   }
+}
+
+void FactsInForce::DropUnusedRecords() {
+  std::map<std::size_t, std::size_t> place;  // by present index
+  built.ForEachRun(
+      [&](const partition::PartitionSet&, std::size_t at) { place.emplace(at, 0); });
+  std::vector<BuildRecord> kept;
+  for (auto& [before, after] : place) {
+    after = kept.size();
+    kept.push_back(std::move(records[before]));
+  }
+  partition::PartitionMap<std::size_t> renumbered(built.shape());
+  built.ForEachRun([&](const partition::PartitionSet& at, std::size_t before) {
+    renumbered.Set(at, place.at(before));
+  });
+  records = std::move(kept);
+  built = std::move(renumbered);
 }
 
 }  // namespace amend::state

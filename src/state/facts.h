@@ -44,6 +44,11 @@ struct FactsInForce {
   /// Lays the facts of the next publication over what is known.
   void Apply(const std::vector<PartitionFact>& facts);
 
+  /// Forgets records that no partition has any more: planning asks of each what changed
+  /// since, and history must not make that dearer every day. Call it after the last
+  /// Apply.
+  void DropUnusedRecords();
+
   std::vector<BuildRecord> records;  ///< interned
   partition::PartitionMap<std::size_t> built;
   std::map<partition::Partition, PartitionFact> by_partition;
