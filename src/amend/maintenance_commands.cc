@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "fmt/format.h"
 #include "plan/request.h"
+#include "state/hold.h"
 
 namespace amend {
 namespace {
@@ -15,7 +16,8 @@ amend::Status EndPart(Workspace& w, db::Transaction& tx, const ledger::StoredHol
                       const PartitionSet& released, const std::string& reason,
                       PartitionSet* ended) {
   const partition::PartitionSpace& space = w.lineage().SpaceOf(stored.table);
-  AMEND_ASSIGN_OR_RETURN(state::Hold hold, HoldFromJson(space, stored));
+  AMEND_ASSIGN_OR_RETURN(
+      state::Hold hold, state::HoldFromJson(space, stored.id, stored.table, stored.hold));
   PartitionSet part = hold.partitions.Intersect(released);
   if (part.empty()) return {};
   AMEND_ASSIGN_OR_RETURN(bool took,

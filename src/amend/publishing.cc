@@ -9,6 +9,8 @@
 #include "engine/facts_file.h"
 #include "fmt/format.h"
 #include "iceberg/location.h"
+#include "state/definition_record.h"
+#include "state/hold.h"
 #include "table/data_files.h"
 #include "table/spaces.h"
 
@@ -303,8 +305,9 @@ std::map<std::string, PartitionSet> PublicationBuilder::Changed() const {
 void PublicationBuilder::AddRows() {
   std::vector<ledger::StoredDefinition> definitions;
   for (const state::ModelPlan& plan : world_.plan.models) {
-    definitions.push_back(
-        StoreDefinition(w_.lineage(), *w_.lineage().FindModel(plan.model)));
+    const lineage::BoundModelEntry& entry = *w_.lineage().FindModel(plan.model);
+    definitions.push_back({entry.definition, entry.model.name,
+                           state::ToJson(state::RecordOf(w_.lineage(), entry))});
   }
   std::int64_t known = 0;
   for (const ledger::Entry& entry : gathered_.entries) {
@@ -463,7 +466,7 @@ Status RollbackBuilder::AddHold(const std::string& model,
   }
   ledger::StoredHold stored;
   stored.table = model;
-  stored.hold = HoldToJson(w_.lineage().SpaceOf(model), hold);
+  stored.hold = state::HoldToJson(w_.lineage().SpaceOf(model), hold);
   holds_.push_back(std::move(stored));
   return {};
 }

@@ -10,6 +10,7 @@
 #include "plan/survey.h"
 #include "report/plan_text.h"
 #include "sql/binder.h"
+#include "state/encode.h"
 
 namespace amend {
 namespace {
@@ -193,8 +194,8 @@ Json RequiredJson(const lineage::Lineage& lineage, const std::string& model,
 }
 
 /// What built a partition: its last fact and the entry that wrote it.
-Json WhyJson(Workspace& w, const std::string& model, const ledger::Entry& entry,
-             const state::PartitionFact& fact) {
+Result<Json> WhyJson(Workspace& w, const std::string& model, const ledger::Entry& entry,
+                     const state::PartitionFact& fact) {
   Json json = Json::object();
   json["publication"] = entry.number;
   json["plan"] = entry.plan;
@@ -210,11 +211,15 @@ Json WhyJson(Workspace& w, const std::string& model, const ledger::Entry& entry,
   }
   json["rows"] = fact.digest.rows;
   json["verdicts"] = Json::array();
-  for (const Json& verdict : entry.body.value("verdicts", Json::array())) {
-    if (verdict.value("write_set", "") == fact.write_set) {
-      json["verdicts"].push_back(verdict);
-    }
+  state::JsonReader body(entry.body, fmt::format("the entry #{}", entry.number));
+  if (body.Has("verdicts")) {
+    body.Each("verdicts", [&](state::JsonReader& verdict) {
+      if (verdict.Text("write_set") == fact.write_set) {
+        json["verdicts"].push_back(verdict.json());
+      }
+    });
   }
+  AMEND_FAIL_IF_ERROR(body.status());
   json["reason"] = entry.reason;
   json["by"] = entry.author;
   json["at"] = FormatMicros(entry.at_micros);
@@ -335,7 +340,8 @@ Result<Answer> Amend::Why(const std::string& table, const std::string& partition
     return Fail(Damaged("the ledger has no entry that built it").Table(table));
   }
   Answer answer;
-  answer.json = WhyJson(*workspace_, model->model.name, *entry, fact->second);
+  AMEND_ASSIGN(answer.json,
+               WhyJson(*workspace_, model->model.name, *entry, fact->second));
   answer.text = fmt::format(
       "{} {}\n  built by #{} (plan {}) at {} by {}\n  because: {}\n  {} rows, definition "
       "{}\n",

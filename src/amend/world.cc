@@ -5,6 +5,8 @@
 
 #include "engine/facts_file.h"
 #include "fmt/format.h"
+#include "state/definition_record.h"
+#include "state/hold.h"
 
 namespace amend {
 namespace {
@@ -85,7 +87,12 @@ void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
       if (table.columns.is_array()) {
         change.columns.emplace();
         for (const Json& column : table.columns) {
-          change.columns->insert(column.get<std::string>());
+          if (column.is_string()) {
+            change.columns->insert(column.get<std::string>());
+          } else {
+            change.columns.reset();  // it cannot be told which: rows
+            break;
+          }
         }
       }
       change.cause = fmt::format(
@@ -231,29 +238,26 @@ Result<lineage::CodeChange> Gatherer::CompareWith(const std::string& id,
         return Status();
       }));
   if (!stored) return rows;
-  ledger::StoredDefinition now = StoreDefinition(w_.lineage(), entry);
+  AMEND_ASSIGN(state::DefinitionRecord then,
+               state::DefinitionRecordFromJson(stored->definition));
   // Canonical: the order of members is lost in the store and means nothing.
-  if (CanonicalJson(stored->definition["settings"]) !=
-      CanonicalJson(now.definition["settings"])) {
+  if (CanonicalJson(then.settings) !=
+      CanonicalJson(state::RecordOf(w_.lineage(), entry).settings)) {
     return rows;
   }
   std::vector<sql::InputTable> inputs;
-  for (const auto& [name, columns] : stored->definition["inputs"].items()) {
-    sql::InputTable input;
-    input.name = name;
+  for (auto& [name, columns] : then.inputs) {
     if (w_.lineage().FindSource(name) == nullptr &&
         w_.lineage().FindModel(name) == nullptr) {
       return rows;
     }
+    sql::InputTable input;
+    input.name = name;
     input.space = w_.lineage().SpaceOf(name);
-    for (const Json& column : columns) {
-      input.columns.push_back(
-          {column["name"].get<std::string>(), column["type"].get<std::string>(), true});
-    }
+    input.columns = std::move(columns);
     inputs.push_back(std::move(input));
   }
-  auto before = w_.binder().Bind({stored->definition["sql"].get<std::string>(), "", 1},
-                                 inputs, entry.model.space);
+  auto before = w_.binder().Bind({then.sql, "", 1}, inputs, entry.model.space);
   // What today's engine cannot bind any more cannot be compared.
   if (!before) return rows;
   return lineage::Compare(*before, entry.bound);
@@ -289,7 +293,8 @@ Status Gatherer::AddHolds() {
   for (const ledger::StoredHold& stored : holds_) {
     if (w_.lineage().FindModel(stored.table) == nullptr) continue;
     AMEND_ASSIGN_OR_RETURN(state::Hold hold,
-                           HoldFromJson(w_.lineage().SpaceOf(stored.table), stored));
+                           state::HoldFromJson(w_.lineage().SpaceOf(stored.table),
+                                               stored.id, stored.table, stored.hold));
     ResolveVersions(stored.created_by, &hold);
     out_->world.tables.at(stored.table).holds.push_back(std::move(hold));
   }
@@ -326,70 +331,6 @@ Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& req
   gathered.world.now_micros = now_micros;
   AMEND_FAIL_IF_ERROR(Gatherer(workspace, &gathered).Run());
   return gathered;
-}
-
-Json HoldToJson(const partition::PartitionSpace& space, const state::Hold& hold) {
-  Json json = Json::object();
-  json["partitions"] = RangesToJson(space, hold.partitions);
-  json["by"] = hold.by;
-  json["reason"] = hold.reason;
-  json["definition"] = hold.definition;
-  json["input_versions"] = Json::object();
-  for (const auto& [table, version] : hold.input_versions) {
-    json["input_versions"][table] = version;
-  }
-  return json;
-}
-
-Result<state::Hold> HoldFromJson(const partition::PartitionSpace& space,
-                                 const ledger::StoredHold& stored) {
-  state::Hold hold;
-  hold.id = stored.id;
-  hold.table = stored.table;
-  auto partitions =
-      partition::RangesFromJson(space, stored.hold.value("partitions", Json()));
-  // Ranges that no longer read as the model's space hold everything: never too little.
-  hold.partitions = partitions ? *partitions : PartitionSet::All(space);
-  AMEND_ASSIGN(hold.by, JsonString(stored.hold, "by", "a hold"));
-  AMEND_ASSIGN(hold.reason, JsonString(stored.hold, "reason", "a hold"));
-  AMEND_ASSIGN(hold.definition, JsonString(stored.hold, "definition", "a hold"));
-  Json versions = stored.hold.value("input_versions", Json::object());
-  for (const auto& [table, version] : versions.items()) {
-    hold.input_versions[table] = version.get<Version>();
-  }
-  return hold;
-}
-
-ledger::StoredDefinition StoreDefinition(const lineage::Lineage& lineage,
-                                         const lineage::BoundModelEntry& entry) {
-  ledger::StoredDefinition stored;
-  stored.id = entry.definition;
-  stored.model = entry.model.name;
-  stored.definition = Json::object();
-  stored.definition["sql"] = entry.model.sql;
-  Json settings = Json::object();
-  settings["space"] = entry.model.space.ToJson();
-  settings["clock"] = static_cast<int>(entry.model.clock);
-  settings["inputs"] = Json::object();
-  for (const lineage::DeclaredInput& input : entry.model.inputs) {
-    settings["inputs"][input.table] = input.mapping.ToJson();
-  }
-  stored.definition["settings"] = std::move(settings);
-  Json inputs = Json::object();
-  for (const lineage::Edge* edge : lineage.InputsOf(entry.model.name)) {
-    const lineage::Source* source = lineage.FindSource(edge->from);
-    const lineage::BoundModelEntry* model = lineage.FindModel(edge->from);
-    sql::InputTable input =
-        source != nullptr ? AsInput(*source) : AsInput(model->model, model->bound);
-    for (const lineage::Column& column : input.columns) {
-      Json json = Json::object();
-      json["name"] = column.name;
-      json["type"] = column.type;
-      inputs[edge->from].push_back(std::move(json));
-    }
-  }
-  stored.definition["inputs"] = std::move(inputs);
-  return stored;
 }
 
 }  // namespace amend

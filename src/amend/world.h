@@ -25,12 +25,4 @@ struct Gathered {
 Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& request,
                              std::int64_t now_micros);
 
-/// Holds and definitions as the ledger keeps them.
-Json HoldToJson(const partition::PartitionSpace& space, const state::Hold& hold);
-Result<state::Hold> HoldFromJson(const partition::PartitionSpace& space,
-                                 const ledger::StoredHold& stored);
-/// What is needed to bind a definition again by a later engine.
-ledger::StoredDefinition StoreDefinition(const lineage::Lineage& lineage,
-                                         const lineage::BoundModelEntry& entry);
-
 }  // namespace amend

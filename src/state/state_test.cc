@@ -3,7 +3,10 @@
 #include "base/text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "state/definition_record.h"
 #include "state/encode.h"
+#include "state/facts.h"
+#include "state/hold.h"
 #include "state/plan.h"
 #include "state/verdict.h"
 #include "state/write_set.h"
@@ -277,6 +280,100 @@ TEST(Change, AppliesToWhoeverVerifiedAVersionInside) {
   EXPECT_TRUE(change.AppliesTo(3));
   EXPECT_TRUE(change.AppliesTo(4));
   EXPECT_FALSE(change.AppliesTo(5));
+}
+
+/// Whether every member of `json`, taken away or made another type, is refused as damage.
+template <typename Decode>
+void ExpectDamageIsSeen(const Json& json, Decode decode) {
+  for (const auto& [member, value] : json.items()) {
+    Json without = json;
+    without.erase(member);
+    EXPECT_EQ(decode(without), StatusCode::kDamaged) << "without " << member;
+    Json odd = json;
+    odd[member] = value.is_object() ? Json::array() : Json::object();
+    EXPECT_EQ(decode(odd), StatusCode::kDamaged) << "odd " << member;
+  }
+  for (const Json& odd : {Json(), Json(1), Json("x"), Json::array()}) {
+    EXPECT_EQ(decode(odd), StatusCode::kDamaged) << odd.dump();
+  }
+}
+
+TEST(Hold, ComesBackEqualAndAnyDamageIsSeen) {
+  const PartitionSpace days = PartitionSpace::OfTime("d", Grain::kDay);
+  Hold hold;
+  hold.id = 3;
+  hold.table = "daily";
+  hold.partitions = PartitionSet::OfTimes(kDay, TimeRuns::Of(11'386, 11'400));
+  hold.by = "rollback #7";
+  hold.reason = "wrong";
+  hold.definition = "def";
+  hold.input_versions = {{"src", 4}, {"dim", -1}};
+  const Json json = HoldToJson(days, hold);
+  auto back = HoldFromJson(days, 3, "daily", json);
+  ASSERT_TRUE(back.has_value()) << back.error().ToString();
+  EXPECT_EQ(HoldToJson(days, *back), json);
+  EXPECT_EQ(back->partitions, hold.partitions);
+  auto decode = [&](const Json& damaged) {
+    auto read = HoldFromJson(days, 3, "daily", damaged);
+    return read ? StatusCode::kOk : read.error().code();
+  };
+  ExpectDamageIsSeen(json, decode);
+  Json odd = json;
+  odd["input_versions"]["src"] = "4";
+  EXPECT_EQ(decode(odd), StatusCode::kDamaged);
+  // Of another space: held is everything, never too little.
+  const PartitionSpace months = PartitionSpace::OfTime("d", Grain::kMonth);
+  EXPECT_EQ(HoldFromJson(months, 3, "daily", json)->partitions,
+            PartitionSet::All(months));
+}
+
+TEST(DefinitionRecord, ComesBackEqualAndAnyDamageIsSeen) {
+  DefinitionRecord record;
+  record.sql = "SELECT 1";
+  record.settings = Json{{"clock", 0}};
+  record.inputs["src"] = {{"a", "INTEGER", true}, {"b", "VARCHAR", true}};
+  const Json json = ToJson(record);
+  auto back = DefinitionRecordFromJson(json);
+  ASSERT_TRUE(back.has_value()) << back.error().ToString();
+  EXPECT_EQ(ToJson(*back), json);
+  EXPECT_EQ(back->inputs, record.inputs);
+  auto decode = [](const Json& damaged) {
+    auto read = DefinitionRecordFromJson(damaged);
+    return read ? StatusCode::kOk : read.error().code();
+  };
+  ExpectDamageIsSeen(json, decode);
+  Json odd = json;
+  odd["inputs"]["src"][1].erase("type");
+  EXPECT_EQ(decode(odd), StatusCode::kDamaged);
+  odd["inputs"]["src"] = "a";
+  EXPECT_EQ(decode(odd), StatusCode::kDamaged);
+}
+
+// A day that is corrected a hundred times has one record, and the others have theirs.
+TEST(Facts, RecordsThatNoPartitionHasAnyMoreAreForgotten) {
+  FactsInForce facts(kDay);
+  auto fact = [](std::int64_t day, Version version) {
+    PartitionFact made;
+    made.partition.time = day;
+    made.record.definition = "def";
+    made.record.publication = version;
+    made.record.verified_at = {{"src", version}};
+    return made;
+  };
+  facts.Apply({fact(1, 1), fact(2, 1), fact(3, 1)});
+  for (Version version = 2; version <= 100; ++version) facts.Apply({fact(2, version)});
+  PartitionFact removed = fact(3, 0);
+  removed.kind = FactKind::kRemoved;
+  facts.Apply({removed});
+  facts.DropUnusedRecords();
+  ASSERT_EQ(facts.records.size(), 2U);
+  for (std::int64_t day : {1, 2}) {
+    Partition at;
+    at.time = day;
+    ASSERT_NE(facts.built.Find(at), nullptr);
+    EXPECT_EQ(facts.records[*facts.built.Find(at)].publication, day == 1 ? 1 : 100);
+  }
+  EXPECT_EQ(facts.built.Domain(), PartitionSet::OfTimes(kDay, TimeRuns::Of(1, 3)));
 }
 
 }  // namespace
