@@ -66,6 +66,7 @@ class ProjectBinder {
   void AddSources(lineage::Project* project);
   std::map<std::string, std::set<std::string>> FindReads(const lineage::Project& project);
   void BindModel(const lineage::Model& model, const std::set<std::string>& reads);
+  void RefuseChance(const lineage::Model& model, const lineage::BoundModel& bound);
   void Report(const Status& status) {
     out_->problems.push_back(project::ProblemFrom(status));
   }
@@ -135,6 +136,7 @@ void ProjectBinder::BindModel(const lineage::Model& model,
     Report(bound.error());
     return;
   }
+  RefuseChance(model, *bound);
   ApplyDeclaredInputs(model, &*bound);
   for (Problem& problem : project::ContractProblems(model, *bound)) {
     out_->problems.push_back(std::move(problem));
@@ -142,6 +144,23 @@ void ProjectBinder::BindModel(const lineage::Model& model,
   tables_[model.name] = AsInput(model, *bound);
   lineage::DefinitionId id = lineage::IdOf(model, *bound);
   entries_.push_back({model, *std::move(bound), std::move(id)});
+}
+
+/// Rows that depend on when they are computed are not what a later run would compute.
+void ProjectBinder::RefuseChance(const lineage::Model& model,
+                                 const lineage::BoundModel& bound) {
+  using Kind = lineage::DeterminismFinding::Kind;
+  for (const lineage::DeterminismFinding& finding : bound.findings) {
+    if (finding.kind != Kind::kClock && finding.kind != Kind::kRandom) continue;
+    const bool clock = finding.kind == Kind::kClock;
+    Report(Invalid("model " + model.name + " asks " + (clock ? "the clock" : "chance") +
+                   ": " + finding.text + "; equal inputs would give other rows each time")
+               .At(model.at.file, finding.line > 0 ? finding.line : model.sql_line)
+               .Table(model.name)
+               .Hint(clock ? "Take the instant from a column of an input, such as "
+                             "(SELECT max(d) FROM …), or land it as a source."
+                           : "Make it from the row instead, such as hash(id)."));
+  }
 }
 
 void ProjectBinder::Run(lineage::Project project) {
@@ -183,14 +202,13 @@ sql::InputTable AsInput(const lineage::Source& source) {
   return {source.name, source.columns, source.space};
 }
 
-Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& project) {
-  ForeignTables tables;
-  std::vector<iceberg::TableRef> refs;
-  for (const lineage::Source& source : project.sources) {
-    if (source.kind == lineage::SourceKind::kForeign) {
-      refs.push_back({project.name_space, source.name});
-    }
-  }
+namespace {
+
+/// The tables among `refs` that the project's catalog has, as their heads are.
+Result<std::vector<iceberg::LoadedTable>> LoadHeads(
+    Env& env, const lineage::Project& project,
+    const std::vector<iceberg::TableRef>& refs) {
+  std::vector<iceberg::LoadedTable> tables;
   if (refs.empty() || !env.Exists(project.catalog)) return tables;
   db::SqliteOptions options;
   options.path = project.catalog;
@@ -200,13 +218,61 @@ Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& projec
   AMEND_ASSIGN(auto locations, catalog.LoadAll(tx, refs));
   for (const auto& [ref, location] : locations) {
     AMEND_ASSIGN(iceberg::LoadedTable table, iceberg::LoadTable(env, ref, location));
-    sql::InputTable input;
-    input.name = ref.name;
-    input.columns = table::ColumnsOf(table.metadata.schema());
-    input.space = table::SpaceOf(table.metadata.spec(), table.metadata.schema());
-    tables[ref.name] = std::move(input);
+    tables.push_back(std::move(table));
   }
   return tables;
+}
+
+}  // namespace
+
+Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& project) {
+  ForeignTables tables;
+  std::vector<iceberg::TableRef> refs;
+  for (const lineage::Source& source : project.sources) {
+    if (source.kind == lineage::SourceKind::kForeign) {
+      refs.push_back({project.name_space, source.name});
+    }
+  }
+  AMEND_ASSIGN(std::vector<iceberg::LoadedTable> heads, LoadHeads(env, project, refs));
+  for (const iceberg::LoadedTable& table : heads) {
+    sql::InputTable input;
+    input.name = table.ref.name;
+    input.columns = table::ColumnsOf(table.metadata.schema());
+    input.space = table::SpaceOf(table.metadata.spec(), table.metadata.schema());
+    tables[table.ref.name] = std::move(input);
+  }
+  return tables;
+}
+
+std::vector<std::string> ModelNames(const lineage::Lineage& lineage) {
+  std::vector<std::string> names;
+  for (const auto& entry : lineage.models()) names.push_back(entry.model.name);
+  return names;
+}
+
+Result<std::vector<Problem>> PartitioningProblems(
+    Env& env, const BoundProject& bound, const std::vector<std::string>& models) {
+  std::vector<iceberg::TableRef> refs;
+  for (const std::string& name : models) {
+    refs.push_back({bound.project.name_space, name});
+  }
+  AMEND_ASSIGN(std::vector<iceberg::LoadedTable> heads,
+               LoadHeads(env, bound.project, refs));
+  std::vector<Problem> problems;
+  for (const iceberg::LoadedTable& head : heads) {
+    const lineage::Model& model = bound.lineage.FindModel(head.ref.name)->model;
+    const iceberg::TableMetadata& metadata = head.metadata;
+    if (table::SpecFits(model.space, metadata.spec(), metadata.schema())) continue;
+    const std::string was = table::SpaceOf(metadata.spec(), metadata.schema()).ToString();
+    problems.push_back(project::ProblemFrom(
+        Invalid("model " + model.name + " is to be partitioned by " +
+                model.space.ToString() + ", but its table was built by " + was)
+            .At(model.at.file, model.at.line)
+            .Table(model.name)
+            .Hint("Put partition_by back, or give the model another name: it is then "
+                  "built as a new table, and the old one stays as it is.")));
+  }
+  return problems;
 }
 
 Binding BindProject(Env& env, const std::string& root, sql::Binder& binder) {

@@ -36,6 +36,15 @@ using ForeignTables = std::map<std::string, sql::InputTable>;
 /// Reads the foreign sources' metadata from the project's catalog: those that exist.
 Result<ForeignTables> ReadForeignTables(Env& env, const lineage::Project& project);
 
+/// Those of these models whose table is partitioned in another way than the project says.
+/// What is known of their partitions is of the table's space and means nothing in the
+/// model's, so nothing can be planned before it is one again.
+Result<std::vector<project::Problem>> PartitioningProblems(
+    Env& env, const BoundProject& bound, const std::vector<std::string>& models);
+
+/// The names of a lineage's models, inputs first.
+std::vector<std::string> ModelNames(const lineage::Lineage& lineage);
+
 /// Reads the project at `root`, orders its models, binds each once its inputs are known
 /// and collects all problems: those of a model keep its readers from being bound, but not
 /// from being read.

@@ -59,6 +59,7 @@ Result<state::PlanRequest> RequestOf(const PlanOptions& options,
 Result<MadePlan> MakeStoredPlan(Workspace& workspace, const PlanOptions& options) {
   AMEND_ASSIGN(state::PlanRequest request, RequestOf(options, workspace.lineage()));
   std::int64_t now = workspace.env().NowMicros();
+  AMEND_FAIL_IF_ERROR(workspace.RefuseRepartitioned(ModelNames(workspace.lineage())));
   AMEND_ASSIGN(Gathered gathered, GatherWorld(workspace, request, now));
   AMEND_ASSIGN(state::Plan plan, plan::MakePlan(gathered.world));
   plan.reason = options.reason;

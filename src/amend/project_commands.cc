@@ -37,6 +37,12 @@ Result<Answer> Amend::Validate(Env& env, const std::string& folder) {
   AMEND_ASSIGN(std::string root, FindProject(env, folder));
   AMEND_ASSIGN(sql::Binder binder, sql::Binder::Open());
   Binding binding = BindProject(env, root, binder);
+  if (binding.bound) {
+    AMEND_ASSIGN(auto found, PartitioningProblems(env, *binding.bound,
+                                                  ModelNames(binding.bound->lineage)));
+    binding.problems.insert(binding.problems.end(), found.begin(), found.end());
+    project::SortProblems(&binding.problems);
+  }
   Answer answer;
   bool ok = !project::HasErrors(binding.problems);
   answer.json["ok"] = ok;

@@ -9,6 +9,7 @@
 #include "engine/facts_file.h"
 #include "fmt/format.h"
 #include "iceberg/location.h"
+#include "plan/cut_off.h"
 #include "state/definition_record.h"
 #include "state/hold.h"
 #include "table/data_files.h"
@@ -115,6 +116,7 @@ class PublicationBuilder {
   const run::RunOutcome& outcome_;
   const Gathered& gathered_;
   std::set<std::string> changing_;  // models that get a snapshot
+  std::map<std::string, plan::Standing> standings_;
   publish::Publication publication_;
 };
 
@@ -142,6 +144,9 @@ state::BuildRecord PublicationBuilder::RecordOf(const state::ModelPlan& plan) co
                                          ? engine::kThisPublication
                                      : pin == nullptr ? 0
                                                       : pin->version;
+    if (pin != nullptr && !pin->uuid.empty()) {
+      record.verified_in[edge->from] = pin->uuid;
+    }
   }
   return record;
 }
@@ -165,12 +170,15 @@ Result<std::vector<PartitionFact>> PublicationBuilder::FactsOf(
   constexpr std::int64_t kMostPartitions = 1'000'000;
   AMEND_ASSIGN(std::vector<Partition> verified,
                outcome.unchanged.Union(outcome.cut_off).Points(kMostPartitions));
+  const plan::Standing& now = standings_.at(plan.model);
   for (const Partition& point : verified) {
     const PartitionFact* before = FactBefore(plan.model, point);
     if (before == nullptr) continue;
     PartitionFact fact = *before;
     fact.kind = state::FactKind::kVerified;
-    fact.record = record;
+    fact.record = outcome.cut_off.Contains(point)
+                      ? plan::CutOffRecord(before->record, point, now, record)
+                      : record;
     fact.record.publication = before->record.publication;
     facts[point] = std::move(fact);
   }
@@ -343,6 +351,8 @@ void PublicationBuilder::AddRows() {
 }
 
 Result<publish::Publication> PublicationBuilder::Build(const Author& author) {
+  AMEND_FAIL_IF_ERROR(plan::Validate(gathered_.world));
+  standings_ = plan::SurveyModels(gathered_.world);
   AMEND_FAIL_IF_ERROR(RegisterFactsFolder(w_));
   publication_ = NewPublication(w_, publish::Kind::kPublish, world_.plan.id, author);
   publication_.entry.plan = world_.plan.id;
@@ -463,6 +473,7 @@ Status RollbackBuilder::AddHold(const std::string& model,
                                   });
     hold.input_versions[input] =
         taken_back ? engine::kThisPublication : heads[input].version;
+    if (!heads[input].uuid.empty()) hold.input_tables[input] = heads[input].uuid;
   }
   ledger::StoredHold stored;
   stored.table = model;
@@ -489,6 +500,9 @@ Result<publish::Publication> RollbackBuilder::Build(const Author& author) {
       return Fail(Invalid("the project no longer has the table " + table.table)
                       .Table(table.table)
                       .Hint("Bring its definition back, then roll back."));
+    }
+    if (w_.lineage().FindModel(table.table) != nullptr) {
+      AMEND_FAIL_IF_ERROR(w_.RefuseRepartitioned({table.table}));
     }
     ledger::EntryTable entry;
     entry.table = table.table;

@@ -146,6 +146,16 @@ Json CountsJson(const std::string& model, const state::ClassCounts& counts) {
   return json;
 }
 
+/// Whether a plan of all models would find something here. Never built wins over held
+/// and open in the counts, but those are planned neither way.
+bool Plannable(const plan::Standing& standing) {
+  return !standing.missing.Union(standing.drifted)
+              .Union(standing.stale)
+              .Difference(standing.on_hold)
+              .Difference(standing.unfinished)
+              .empty();
+}
+
 /// The command that makes sense next, from plans (latest first) and classes.
 std::string NextCommand(const std::vector<ledger::StoredPlan>& open, bool work) {
   if (open.empty()) return work ? "amend plan" : "";
@@ -167,12 +177,15 @@ std::string_view StateText(const ledger::StoredPlan& open) {
   return state::RunStateName(open.run_state);
 }
 
-/// The snapshot that a table had at a version; null where it has expired.
-Json SnapshotAt(Workspace& w, const std::string& table, state::Version version) {
+/// The snapshot that a table had at a version; null where it has expired, or the table
+/// of that uuid was dropped.
+Json SnapshotAt(Workspace& w, const std::string& table, state::Version version,
+                const std::string& uuid) {
   auto pins = ReadPins(w, std::nullopt);
   if (!pins || !pins->pins.contains(table)) return nullptr;
   auto loaded = w.store().Load(pins->pins.at(table));
   if (!loaded) return nullptr;
+  if (!uuid.empty() && (*loaded)->metadata.uuid() != uuid) return nullptr;
   for (const iceberg::Snapshot& snapshot : (*loaded)->metadata.snapshots()) {
     if (snapshot.sequence_number == version) return snapshot.id;
   }
@@ -206,7 +219,9 @@ Result<Json> WhyJson(Workspace& w, const std::string& model, const ledger::Entry
     input["table"] = table;
     input["partitions"] = RequiredJson(w.lineage(), model, fact.partition, table);
     input["version"] = version;
-    input["snapshot"] = SnapshotAt(w, table, version);
+    auto uuid = fact.record.verified_in.find(table);
+    input["snapshot"] = SnapshotAt(
+        w, table, version, uuid == fact.record.verified_in.end() ? "" : uuid->second);
     json["inputs"].push_back(std::move(input));
   }
   json["rows"] = fact.digest.rows;
@@ -287,7 +302,7 @@ Result<Answer> Amend::Status() {
   bool work = false;
   for (const lineage::BoundModelEntry& entry : workspace_->lineage().models()) {
     const state::ClassCounts& counts = standings.at(entry.model.name).counts;
-    work = work || counts.stale + counts.missing + counts.drifted > 0;
+    work = work || Plannable(standings.at(entry.model.name));
     answer.json["models"].push_back(CountsJson(entry.model.name, counts));
     answer.text +=
         fmt::format("  {:<20} {:>9} {:>7} {:>8} {:>6} {:>6} {:>8} {:>6}\n",
@@ -315,6 +330,7 @@ Result<Answer> Amend::Why(const std::string& table, const std::string& partition
                     .Table(table)
                     .Hint(project::Suggest(table, AllTables(workspace_->lineage()))));
   }
+  AMEND_FAIL_IF_ERROR(workspace_->RefuseRepartitioned({model->model.name}));
   const partition::PartitionSpace& space = model->model.space;
   AMEND_ASSIGN(partition::PartitionSet wanted, plan::PartitionRequest(space, partition));
   AMEND_ASSIGN(std::vector<partition::Partition> points, wanted.Points(1));

@@ -8,6 +8,8 @@
 namespace amend {
 namespace {
 
+using partition::PartitionSet;
+
 std::vector<lineage::Column> ColumnsOf(const lineage::BoundModel& bound) {
   std::vector<lineage::Column> columns;
   for (const lineage::OutputColumn& column : bound.columns) {
@@ -81,8 +83,11 @@ Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& g
     AMEND_RETURN_IF_ERROR(SetPlannedSchema(workspace, *model, pin, &table));
   }
   if (auto facts = gathered.facts.find(name); facts != gathered.facts.end()) {
+    // A digest is of the files we published. Where others are live, nothing is known of
+    // what is there, and equal rows of ours must replace them.
+    const PartitionSet foreign = ForeignPartitions(table.pinned, facts->second);
     for (const auto& [point, fact] : facts->second.by_partition) {
-      table.published[point] = fact.digest;
+      if (!foreign.Contains(point)) table.published[point] = fact.digest;
     }
   }
   world->tables.emplace(name, std::move(table));

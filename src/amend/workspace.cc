@@ -139,7 +139,12 @@ Status Workspace::ApplyFacts(const ledger::Entry& entry, const std::string& mode
       for (auto& [input, version] : fact.record.verified_at) {
         if (version != engine::kThisPublication) continue;
         for (const ledger::EntryTable& made : entry.tables) {
-          if (made.table == input) version = made.version;
+          if (made.table != input) continue;
+          version = made.version;
+          if (fact.record.verified_in.contains(input)) continue;
+          // Made by this publication, so its uuid was not known yet.
+          auto loaded = store_->Load(input, made.metadata_location);
+          if (loaded) fact.record.verified_in[input] = (*loaded)->metadata.uuid();
         }
       }
       if (fact.record.publication == engine::kThisNumber) {
@@ -180,6 +185,12 @@ std::string Workspace::JournalFolder() const {
 std::string Workspace::LockPath() const {
   // One lock however the catalog is spelled.
   return AbsolutePath(project().catalog) + ".lock";
+}
+
+Status Workspace::RefuseRepartitioned(const std::vector<std::string>& models) {
+  AMEND_ASSIGN_OR_RETURN(std::vector<project::Problem> problems,
+                         PartitioningProblems(env_, bound_, models));
+  return problems.empty() ? Status() : FirstError(problems);
 }
 
 std::string Workspace::LocationOf(const std::string& table) const {

@@ -58,6 +58,10 @@ class Workspace {
   Result<state::FactsInForce> Facts(const std::vector<ledger::Entry>& entries,
                                     const std::string& model);
 
+  /// Invalid where one of these models is not partitioned as its table is: commands that
+  /// read what is known of its partitions ask before they do.
+  Status RefuseRepartitioned(const std::vector<std::string>& models);
+
   // Places.
   std::string StateFolder() const { return project().root + "/.amend"; }
   /// Beside the catalog, as the lock is: checkouts that share a catalog share what its

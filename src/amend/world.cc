@@ -5,8 +5,10 @@
 
 #include "engine/facts_file.h"
 #include "fmt/format.h"
+#include "iceberg/location.h"
 #include "state/definition_record.h"
 #include "state/hold.h"
+#include "table/spaces.h"
 
 namespace amend {
 namespace {
@@ -32,12 +34,15 @@ class Gatherer {
   Status AddForeignCommits(const lineage::Model& model);
   Status AddCodeChanges(const lineage::BoundModelEntry& entry);
   Status AddHolds();
+  void NoteReplaced(const std::map<std::string, std::string>& tables,
+                    std::map<std::string, Version>* versions) const;
   void ResolveVersions(std::int64_t number, state::Hold* hold) const;
   void AddPublishedChanges(const std::string& name, TableState* state);
   std::set<Version> VerifiedVersions(const std::string& input) const;
+  bool OnlyOursSince(const std::string& name, Version version) const;
   Result<PartitionSet> ChangedSince(const std::string& name, Version version);
   std::string CauseSince(const std::string& name, Version version) const;
-  PartitionSet ForeignPartitions(const std::string& name) const;
+  PartitionSet Foreign(const std::string& name) const;
   Result<lineage::CodeChange> CompareWith(const std::string& id,
                                           const lineage::BoundModelEntry& entry);
 
@@ -63,6 +68,15 @@ Status Gatherer::AddTable(const std::string& name) {
   const partition::PartitionSpace& space = w_.lineage().SpaceOf(name);
   TableState state = plan::EmptyTable(space);
   if (auto head = heads_.find(name); head != heads_.end()) {
+    AMEND_ASSIGN_OR_RETURN(const iceberg::LoadedTable* loaded,
+                           w_.store().Load(head->second));
+    const iceberg::TableMetadata& metadata = loaded->metadata;
+    if (w_.lineage().FindModel(name) != nullptr &&
+        !table::SpecFits(space, metadata.spec(), metadata.schema())) {
+      out_->repartitioned.insert(name);
+      out_->world.tables.emplace(name, std::move(state));
+      return {};
+    }
     state.head = head->second;
     AMEND_ASSIGN_OR_RETURN(table::Contents contents,
                            w_.store().ReadPinned(head->second, space));
@@ -78,6 +92,7 @@ void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
   for (const ledger::Entry& entry : out_->entries) {
     for (const ledger::EntryTable& table : entry.tables) {
       if (table.table != name) continue;
+      state->last_entry = entry.number;
       auto changed = partition::RangesFromJson(w_.lineage().SpaceOf(name), table.changed);
       Change change;
       change.before = table.version;
@@ -104,51 +119,48 @@ void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
   }
 }
 
-/// Partitions whose live files are not exactly those that we published.
-PartitionSet Gatherer::ForeignPartitions(const std::string& name) const {
-  std::map<Partition, std::vector<std::string>> live;
+PartitionSet Gatherer::Foreign(const std::string& name) const {
   auto contents = out_->contents.find(name);
-  if (contents != out_->contents.end()) {
-    for (const table::TableFile& file : contents->second.files()) {
-      live[file.point].push_back(file.file.path);
-    }
-  }
   const state::FactsInForce& facts = out_->facts.at(name);
-  std::vector<Partition> foreign;
-  for (auto& [point, paths] : live) {
-    auto fact = facts.by_partition.find(point);
-    std::vector<std::string> ours;
-    if (fact != facts.by_partition.end()) {
-      for (const std::string& file : fact->second.files) ours.push_back("file://" + file);
-    }
-    std::sort(ours.begin(), ours.end());
-    std::sort(paths.begin(), paths.end());
-    if (ours != paths) foreign.push_back(point);
-  }
-  for (const auto& [point, fact] : facts.by_partition) {
-    if (!fact.files.empty() && !live.contains(point)) foreign.push_back(point);
-  }
-  return PartitionSet::Of(w_.lineage().SpaceOf(name).shape(), foreign);
+  if (contents != out_->contents.end()) return ForeignPartitions(contents->second, facts);
+  return ForeignPartitions(table::Contents(w_.lineage().SpaceOf(name), {}), facts);
 }
 
 Status Gatherer::AddModel(const lineage::BoundModelEntry& entry) {
   const std::string& name = entry.model.name;
   TableState& state = out_->world.tables.at(name);
-  AMEND_ASSIGN_OR_RETURN(state::FactsInForce facts, w_.Facts(out_->entries, name));
+  state::FactsInForce facts(entry.model.space.shape());
+  if (!out_->repartitioned.contains(name)) {
+    AMEND_ASSIGN_OR_RETURN(facts, w_.Facts(out_->entries, name));
+  }
   state.records = facts.records;
+  for (state::BuildRecord& record : state.records) {
+    NoteReplaced(record.verified_in, &record.verified_at);
+  }
   state.built = facts.built;
   out_->facts.emplace(name, std::move(facts));
   AddPublishedChanges(name, &state);
   if (entry.model.writers == lineage::Writers::kExclusive) {
-    state.drifted = ForeignPartitions(name);
+    state.drifted = Foreign(name);
   }
   return {};
+}
+
+/// Versions of a table that was dropped and made again since are of another table.
+void Gatherer::NoteReplaced(const std::map<std::string, std::string>& tables,
+                            std::map<std::string, Version>* versions) const {
+  for (const auto& [input, uuid] : tables) {
+    auto head = heads_.find(input);
+    if (head == heads_.end() || head->second.uuid == uuid) continue;
+    auto version = versions->find(input);
+    if (version != versions->end()) version->second = state::kAnotherTable;
+  }
 }
 
 std::set<Version> Gatherer::VerifiedVersions(const std::string& input) const {
   std::set<Version> versions;
   for (const lineage::Edge* edge : w_.lineage().ReadersOf(input)) {
-    for (const state::BuildRecord& record : out_->facts.at(edge->to).records) {
+    for (const state::BuildRecord& record : out_->world.tables.at(edge->to).records) {
       auto verified = record.verified_at.find(input);
       if (verified != record.verified_at.end()) versions.insert(verified->second);
     }
@@ -164,6 +176,7 @@ std::set<Version> Gatherer::VerifiedVersions(const std::string& input) const {
 /// Exactly what differs between the state at a version and the head.
 Result<PartitionSet> Gatherer::ChangedSince(const std::string& name, Version version) {
   const partition::PartitionSpace& space = w_.lineage().SpaceOf(name);
+  if (version == state::kAnotherTable) return PartitionSet::All(space);
   const state::Pin& head = heads_.at(name);
   AMEND_ASSIGN(const iceberg::LoadedTable* table, w_.store().Load(head));
   std::int64_t before = 0;
@@ -180,6 +193,7 @@ Result<PartitionSet> Gatherer::ChangedSince(const std::string& name, Version ver
 }
 
 std::string Gatherer::CauseSince(const std::string& name, Version version) const {
+  if (version == state::kAnotherTable) return "the table was dropped and made again";
   std::vector<std::string> landings;
   Version last = version;
   for (const ledger::Entry& entry : out_->entries) {
@@ -209,20 +223,36 @@ Status Gatherer::AddSourceChanges(const std::string& name) {
   return {};
 }
 
-/// Commits of others to a model that they may write: no drift, but news for its readers.
-Status Gatherer::AddForeignCommits(const lineage::Model& model) {
-  if (model.writers != lineage::Writers::kShared || !heads_.contains(model.name)) {
-    return {};
+/// Whether the table went from `version` to its head by entries of ours alone, each made
+/// on the snapshot that the one before it left: then they tell all that changed, and
+/// nothing has to be read.
+bool Gatherer::OnlyOursSince(const std::string& name, Version version) const {
+  bool found = version == 0;
+  std::int64_t last = 0;
+  for (const ledger::Entry& entry : out_->entries) {
+    for (const ledger::EntryTable& table : entry.tables) {
+      if (table.table != name || table.snapshot_id == 0) continue;
+      if (found && table.previous_snapshot_id != last) return false;
+      found = found || table.version == version;
+      if (found) last = table.snapshot_id;
+    }
   }
-  PartitionSet foreign = ForeignPartitions(model.name);
-  if (foreign.empty()) return {};
+  return found && heads_.at(name).snapshot_id == last;
+}
+
+/// Commits of others to a model: news for its readers, whether they may write it or not,
+/// and whether what they wrote is still there or gone again. Entries tell of ours alone.
+Status Gatherer::AddForeignCommits(const lineage::Model& model) {
+  if (!heads_.contains(model.name)) return {};
   for (Version version : VerifiedVersions(model.name)) {
+    if (OnlyOursSince(model.name, version)) continue;
     AMEND_ASSIGN_OR_RETURN(PartitionSet changed, ChangedSince(model.name, version));
-    changed = changed.Intersect(foreign);
     if (changed.empty()) continue;
     out_->world.tables.at(model.name)
         .changes.push_back({version, version + 1, std::move(changed), std::nullopt,
-                            "commits by other writers"});
+                            version == state::kAnotherTable
+                                ? CauseSince(model.name, version)
+                                : "commits by other writers"});
   }
   return {};
 }
@@ -296,6 +326,7 @@ Status Gatherer::AddHolds() {
                            state::HoldFromJson(w_.lineage().SpaceOf(stored.table),
                                                stored.id, stored.table, stored.hold));
     ResolveVersions(stored.created_by, &hold);
+    NoteReplaced(hold.input_tables, &hold.input_versions);
     out_->world.tables.at(stored.table).holds.push_back(std::move(hold));
   }
   return {};
@@ -322,6 +353,31 @@ Status Gatherer::Run() {
 }
 
 }  // namespace
+
+PartitionSet ForeignPartitions(const table::Contents& contents,
+                               const state::FactsInForce& facts) {
+  std::map<Partition, std::vector<std::string>> live;
+  for (const table::TableFile& file : contents.files()) {
+    live[file.point].push_back(file.file.path);
+  }
+  std::vector<Partition> foreign;
+  for (auto& [point, paths] : live) {
+    auto fact = facts.by_partition.find(point);
+    std::vector<std::string> ours;
+    if (fact != facts.by_partition.end()) {
+      for (const std::string& file : fact->second.files) {
+        ours.push_back(iceberg::ToUri(file));
+      }
+    }
+    std::sort(ours.begin(), ours.end());
+    std::sort(paths.begin(), paths.end());
+    if (ours != paths) foreign.push_back(point);
+  }
+  for (const auto& [point, fact] : facts.by_partition) {
+    if (!fact.files.empty() && !live.contains(point)) foreign.push_back(point);
+  }
+  return PartitionSet::Of(contents.space().shape(), foreign);
+}
 
 Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& request,
                              std::int64_t now_micros) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,18 @@ struct Gathered {
   std::vector<ledger::Entry> entries;
   std::map<std::string, state::FactsInForce> facts;  ///< of models
   std::map<std::string, table::Contents> contents;   ///< of every table that exists
+  /// Models whose table is of another partition space (PartitioningProblems). They are
+  /// seen as never built: status goes on, and no plan is made.
+  std::set<std::string> repartitioned;
 };
 
 /// Reads all pointers, the ledger's entries and the holds in one transaction, then the
 /// immutable files they name.
 Result<Gathered> GatherWorld(Workspace& workspace, const state::PlanRequest& request,
                              std::int64_t now_micros);
+
+/// Partitions whose live files are not exactly those that the facts name.
+partition::PartitionSet ForeignPartitions(const table::Contents& contents,
+                                          const state::FactsInForce& facts);
 
 }  // namespace amend

@@ -26,7 +26,12 @@ Json ValuesToJson(const partition::PartitionSpace& space,
 
 std::string RowSql(const partition::PartitionSpace& space, const PartitionFact& fact) {
   Json verified = Json::object();
-  for (const auto& [table, version] : fact.record.verified_at) verified[table] = version;
+  for (const auto& [table, version] : fact.record.verified_at) {
+    auto uuid = fact.record.verified_in.find(table);
+    verified[table] = uuid == fact.record.verified_in.end()
+                          ? Json(version)
+                          : Json::array({version, uuid->second});
+  }
   return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
                      fact.partition.time ? std::to_string(*fact.partition.time) : "NULL",
                      SqlLiteral(ValuesToJson(space, fact.partition.values).dump()),
@@ -75,7 +80,7 @@ class FactReader {
     fact.digest = {Text(6), Int(3), Unsigned(4), Unsigned(5)};
     fact.record.definition = Text(7);
     fact.record.publication = Int(8);
-    ReadVerified(&fact.record.verified_at);
+    ReadVerified(&fact.record);
     fact.write_set = Text(10);
     ReadFiles(&fact.files);
     if (damaged_ || !kind) return Fail(Damaged("a partition fact does not read"));
@@ -116,13 +121,15 @@ class FactReader {
       if (value) values->push_back(*std::move(value));
     }
   }
-  void ReadVerified(std::map<std::string, state::Version>* verified) {
+  void ReadVerified(state::BuildRecord* record) {
     Json json = Parsed(9);
-    for (const auto& [table, version] : json.items()) {
+    for (const auto& [table, at] : json.items()) {
+      bool with_uuid = at.is_array() && at.size() == 2 && at[1].is_string();
+      const Json& version = with_uuid ? at[0] : at;
       damaged_ = damaged_ || !version.is_number_integer();
-      if (version.is_number_integer()) {
-        (*verified)[table] = version.get<state::Version>();
-      }
+      if (damaged_) return;
+      record->verified_at[table] = version.get<state::Version>();
+      if (with_uuid) record->verified_in[table] = at[1].get<std::string>();
     }
   }
   void ReadFiles(std::vector<std::string>* files) {

@@ -10,16 +10,15 @@
 
 namespace amend::engine {
 
-/// The version of an input that the same publication makes: known only once its snapshot
-/// is built, so the file says "this one" and readers put in the entry's version.
-inline constexpr state::Version kThisPublication = -1;
+using state::kThisPublication;
 /// The same for a record's publication number, which is allocated after the file is made.
 inline constexpr std::int64_t kThisNumber = 0;
 
 /// Writes the facts of one publication and table as one Parquet file and makes it durable
 /// below `root`. Returns its SHA-256. Columns: time BIGINT, "values" (JSON), kind, rows,
-/// low, high, formula, definition, publication, verified_at (JSON), write_set, files
-/// (JSON); sorted by partition, so that neighbours compress.
+/// low, high, formula, definition, publication, verified_at (JSON: per input its version,
+/// or [version, uuid of the table]), write_set, files (JSON); sorted by partition, so
+/// that neighbours compress.
 Result<std::string> WriteFacts(Env& env, duck::Connection& connection,
                                const partition::PartitionSpace& space,
                                const std::vector<state::PartitionFact>& facts,

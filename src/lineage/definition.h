@@ -93,9 +93,6 @@ enum class Writers {
   kShared,     ///< others may append to partitions that no plan writes
 };
 
-/// What `now()` and its kin mean inside a model.
-enum class ClockPolicy { kRefuse, kPartitionEnd, kPlan };
-
 /// `inputs:` of a header: overrides inference for one input table.
 struct DeclaredInput {
   std::string table;
@@ -116,7 +113,6 @@ struct Model {
   std::vector<DeclaredInput> inputs;
   ReplayPolicy replay;
   Writers writers = Writers::kExclusive;
-  ClockPolicy clock = ClockPolicy::kRefuse;
   std::string owner;
   std::vector<std::string> tags;
   bool critical = false;
@@ -171,7 +167,8 @@ struct OutputColumn {
 struct DeterminismFinding {
   enum class Kind { kRandom, kClock, kUnordered, kTies };
   Kind kind = Kind::kRandom;
-  std::string text;  ///< "random() in column x"
+  std::string text;  ///< "random() at line 3"
+  int line = 0;      ///< in the model's file; 0 where it is not known
 };
 
 /// What a SELECT does, as understood from its bound plan. Made by sql/.

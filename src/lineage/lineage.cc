@@ -93,8 +93,7 @@ CodeChange Compare(const BoundModel& before, const BoundModel& after) {
 
 DefinitionId IdOf(const Model& model, const BoundModel& bound) {
   Fingerprinter id;
-  id.Add("definition 1").Add(model.name).Add(CanonicalJson(model.space.ToJson()));
-  id.Add(static_cast<std::int64_t>(model.clock));
+  id.Add("definition 2").Add(model.name).Add(CanonicalJson(model.space.ToJson()));
   std::map<std::string, std::string> declared;
   for (const DeclaredInput& input : model.inputs) {
     declared[ToLower(input.table)] = CanonicalJson(input.mapping.ToJson());

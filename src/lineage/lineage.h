@@ -34,7 +34,7 @@ struct CodeChange {
 /// changed value.
 CodeChange Compare(const BoundModel& before, const BoundModel& after);
 
-/// Covers the model's name (two tables never share a write set), its space, clock and
+/// Covers the model's name (two tables never share a write set), its space and
 /// declared inputs, and the bound fingerprints. Not keys, contracts, checks or policies:
 /// those judge rows and do not change them.
 DefinitionId IdOf(const Model& model, const BoundModel& bound);

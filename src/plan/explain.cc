@@ -20,13 +20,14 @@ const state::ModelPlan* Find(const state::Plan& plan, const std::string& model) 
 
 /// A reason for some of these partitions: a cause before a step that leads further up.
 const Reason* ReasonFor(const state::ModelPlan& plan, const PartitionSet& partitions) {
-  const Reason* upstream = nullptr;
+  const Reason* step = nullptr;
   for (const Reason& reason : plan.because) {
     if (!reason.partitions.Intersects(partitions)) continue;
-    if (reason.kind != ReasonKind::kUpstream) return &reason;
-    if (upstream == nullptr) upstream = &reason;
+    if (reason.standing) return &reason;
+    bool leads = reason.kind == ReasonKind::kUpstream;
+    if (step == nullptr || (leads && step->kind != ReasonKind::kUpstream)) step = &reason;
   }
-  return upstream;
+  return step;
 }
 
 /// Partitions of `from` that the reason's references of `model` need.
@@ -51,7 +52,6 @@ std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& pl
   const state::ModelPlan* planned = Find(plan, model);
   if (planned == nullptr) return steps;
   PartitionSet partitions = PartitionSet::Of(planned->partitions.shape(), at);
-  // A reason upstream may be of a plan before this one: then its text is the end.
   while (planned != nullptr) {
     const Reason* found = ReasonFor(*planned, partitions);
     if (found == nullptr) break;
@@ -59,7 +59,7 @@ std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& pl
     reason.partitions = reason.partitions.Intersect(partitions);
     steps.push_back(
         {planned->model, reason.partitions, reason.kind, reason.from, reason.text});
-    if (reason.kind != ReasonKind::kUpstream) break;
+    if (reason.standing || reason.kind != ReasonKind::kUpstream) break;
     partitions = Needed(lineage, planned->model, reason);
     planned = Find(plan, reason.from);
     if (planned != nullptr) partitions = partitions.Intersect(planned->partitions);

@@ -18,8 +18,8 @@ struct Step {
 };
 
 /// Why a partition is in the plan: the chain of reasons from it up to the cause, nearest
-/// first. Each step that is upstream is followed by one about the partitions of `from`
-/// that it needs. Empty if the partition is not planned.
+/// first. Each step that is upstream of this plan is followed by one about the partitions
+/// of `from` that it needs. Empty if the partition is not planned.
 std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& plan,
                           const std::string& model, const partition::Partition& at);
 

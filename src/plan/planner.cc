@@ -89,6 +89,9 @@ class Planner {
       work.allowed = work.allowed.Difference(standing.unfinished);
     }
     Propagate(entry, &work);
+    // Whatever put a partition here, its rebuild takes up all that is wrong with it.
+    AddCauses(standing, possible.Difference(built), NotRequested(work), &work);
+    AddKept(standing, &work);
     PartitionSet rows = built.Union(work.planned);
     if (table != nullptr) rows = rows.Union(table->live);
     rows_in_.emplace(name, std::move(rows));
@@ -106,18 +109,49 @@ class Planner {
       Add({ReasonKind::kRequested, "", text, wanted}, std::nullopt, work);
       return;
     }
-    Add({ReasonKind::kMissing, "", "never built", missing}, std::nullopt, work);
-    Add({ReasonKind::kDrifted, "", "live files are not those that were published",
-         standing.drifted},
-        std::nullopt, work);
-    for (const Finding& finding : standing.findings) {
-      if (Add(finding.reason, finding.columns, work))
-        NoteWidening(finding.widening, work);
-    }
+    AddCauses(standing, missing, work->exists, work);
     if (standing.asks_replay && IsNamed(name)) {
       Add({ReasonKind::kCode, "", "definition changed, replay was asked for",
            standing.older},
           std::nullopt, work);
+    }
+  }
+
+  /// Adds what makes partitions `within` not current.
+  void AddCauses(const Standing& standing, const PartitionSet& missing,
+                 const PartitionSet& within, Work* work) {
+    auto add = [&](Reason reason, const ChangedColumns& columns) {
+      reason.partitions = reason.partitions.Intersect(within);
+      return Add(std::move(reason), columns, work);
+    };
+    add({ReasonKind::kMissing, "", "never built", missing}, std::nullopt);
+    add({ReasonKind::kDrifted, "", "live files are not those that were published",
+         standing.drifted},
+        std::nullopt);
+    for (const Finding& finding : standing.findings) {
+      if (add(finding.reason, finding.columns)) NoteWidening(finding.widening, work);
+    }
+  }
+
+  static PartitionSet NotRequested(const Work& work) {
+    PartitionSet planned = work.planned;
+    for (const Reason& reason : work.because) {
+      if (reason.kind == ReasonKind::kRequested) {
+        planned = planned.Difference(reason.partitions);
+      }
+    }
+    return planned;
+  }
+
+  /// A rebuild is by the definition in force also where policy kept an earlier one. That
+  /// is no cause of its own: what turns out unchanged stays as it is.
+  void AddKept(const Standing& standing, Work* work) {
+    PartitionSet within = work->planned;
+    auto rows = work->effects.find(std::nullopt);
+    if (rows != work->effects.end()) within = within.Difference(rows->second);
+    for (Finding finding : standing.kept) {
+      finding.reason.partitions = finding.reason.partitions.Intersect(within);
+      Add(std::move(finding.reason), finding.columns, work);
     }
   }
 
@@ -161,7 +195,7 @@ class Planner {
         for (const lineage::InputRef& ref : edge->refs) {
           if (!Reads(ref, columns)) continue;
           bool added = Add({ReasonKind::kUpstream, edge->from, WhyText(ref),
-                            ref.mapping.Affected(partitions)},
+                            ref.mapping.Affected(partitions), /*standing=*/false},
                            ChangedOutputs(entry.bound, edge->from, columns), work);
           if (added) NoteWidening(WideningText(entry.model.space, ref), work);
         }
@@ -179,8 +213,8 @@ class Planner {
     auto effect = work->effects.try_emplace(columns, reason.partitions.shape()).first;
     effect->second = effect->second.Union(reason.partitions);
     for (Reason& known : work->because) {
-      if (std::tie(known.kind, known.from, known.text) ==
-          std::tie(reason.kind, reason.from, reason.text)) {
+      if (std::tie(known.kind, known.from, known.text, known.standing) ==
+          std::tie(reason.kind, reason.from, reason.text, reason.standing)) {
         known.partitions = known.partitions.Union(reason.partitions);
         return true;
       }
@@ -216,6 +250,9 @@ class Planner {
     model.changed_columns = std::set<std::string>();
     for (const auto& [columns, partitions] : work.effects) {
       model.changed_columns = Merge(model.changed_columns, columns);
+    }
+    if (const state::TableState* table = TableOf(name)) {
+      model.last_entry = table->last_entry;
     }
     model.estimate = EstimateModel(world_, entry, work.planned, planned_);
     plan_.models.push_back(std::move(model));
@@ -262,10 +299,25 @@ class Planner {
     }
     WarnOfInputs(entry, work);
     for (const lineage::DeterminismFinding& finding : entry.bound.findings) {
-      if (finding.kind == lineage::DeterminismFinding::Kind::kClock) {
-        AddWarning("clock", fmt::format("{}: {}", name, finding.text));
-      }
+      AddWarning(
+          std::string(CodeOf(finding.kind)),
+          fmt::format("{}: {}: equal inputs may give other rows", name, finding.text));
     }
+  }
+
+  static std::string_view CodeOf(lineage::DeterminismFinding::Kind kind) {
+    using Kind = lineage::DeterminismFinding::Kind;
+    switch (kind) {
+      case Kind::kRandom:
+        return "random";
+      case Kind::kClock:
+        return "clock";
+      case Kind::kUnordered:
+        return "unordered";
+      case Kind::kTies:
+        break;
+    }
+    return "ties";
   }
 
   /// Inputs that are read as published although they are not current.

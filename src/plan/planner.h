@@ -17,7 +17,10 @@ namespace amend::plan {
 ///
 /// One walk gives decision and explanation: the step that adds partitions writes the
 /// reason, so neither can say what the other does not. Reasons hold all the partitions
-/// that their step reaches, also those that another step put there before.
+/// that their step reaches, also those that another step put there before. Partitions
+/// that are not current have their own reasons in the plan whichever step put them there:
+/// neither is a stale partition cut off where only its input was selected, nor are
+/// changes that its rebuild takes up besides kept from its readers.
 ///
 /// An upper bound: every partition whose content can differ from its definition, or that
 /// can differ because of a planned one, is in it. Not filled in: reason, ticket, author,

@@ -159,6 +159,10 @@ class Surveyor {
       older = older.Union(kept);
       ChangedColumns columns;
       if (change.kind != CodeChange::Kind::kRows) columns = change.columns;
+      if (!kept.empty()) {
+        std::string text = CodeText(change) + ", taken up with the rebuild";
+        s->kept.push_back({{ReasonKind::kCode, "", text, kept, false}, columns, ""});
+      }
       AddFinding({ReasonKind::kCode, "", CodeText(change), counts}, columns, s);
     }
     return older;

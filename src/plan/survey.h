@@ -46,9 +46,11 @@ struct Standing {
   partition::PartitionSet current;
 
   // What the classes were made from, before "the first that applies" was taken.
-  std::vector<Finding> findings;     ///< why partitions are stale, in order of detection
-  partition::PartitionSet outdated;  ///< stale, whether held or open or not
-  partition::PartitionSet on_hold;   ///< under a hold in force
+  std::vector<Finding> findings;  ///< why partitions are stale, in order of detection
+  /// What a rebuild changes besides, where an earlier definition is kept by policy.
+  std::vector<Finding> kept;
+  partition::PartitionSet outdated;    ///< stale, whether held or open or not
+  partition::PartitionSet on_hold;     ///< under a hold in force
   partition::PartitionSet unfinished;  ///< periods that end after now, built or not
   std::vector<ActiveHold> holds;
   bool asks_replay = false;  ///< `replay: ask` keeps older partitions until selected

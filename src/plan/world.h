@@ -12,7 +12,8 @@ namespace amend::plan {
 
 /// How each earlier definition of one model differs from the one in force. Both were
 /// bound by the engine of today. A definition that is not here is taken as changed in
-/// every row; so must be one whose settings (clock, space) differ, whatever its SQL says.
+/// every row; so must be one whose settings (space, inputs) differ, whatever its SQL
+/// says.
 using CodeChanges = std::map<lineage::DefinitionId, lineage::CodeChange>;
 
 /// All that planning may look at, as values: the planner has no other input, no clock and

@@ -12,7 +12,6 @@ namespace {
 
 using lineage::CheckKind;
 using lineage::CheckSpec;
-using lineage::ClockPolicy;
 using lineage::Model;
 using lineage::Replay;
 using lineage::Severity;
@@ -113,11 +112,8 @@ class HeaderReader {
     model.writers = in_.Choice<Writers>("writers", {{"exclusive", Writers::kExclusive},
                                                     {"shared", Writers::kShared}})
                         .value_or(Writers::kExclusive);
-    model.clock =
-        in_.Choice<ClockPolicy>("clock", {{"refuse", ClockPolicy::kRefuse},
-                                          {"partition_end", ClockPolicy::kPartitionEnd},
-                                          {"plan", ClockPolicy::kPlan}})
-            .value_or(ClockPolicy::kRefuse);
+    // A model that asks the clock is refused when it is bound; a header may say so.
+    in_.Choice<bool>("clock", {{"refuse", true}});
     model.owner = in_.Text("owner").value_or("");
     model.tags = in_.Texts("tags");
     model.critical = in_.Bool("critical").value_or(false);

@@ -144,7 +144,7 @@ inputs:
   orders: {lookback: 6 days}
 replay: since 2024-01-31
 writers: shared
-clock: partition_end
+clock: refuse
 owner: finance
 tags: [daily, gold]
 critical: true
@@ -178,7 +178,6 @@ SELECT 1;
   EXPECT_EQ(model.replay.code, lineage::Replay::kSince);
   EXPECT_EQ(model.replay.code_since_day, 19'753);
   EXPECT_EQ(model.writers, lineage::Writers::kShared);
-  EXPECT_EQ(model.clock, lineage::ClockPolicy::kPartitionEnd);
   EXPECT_TRUE(model.critical);
   EXPECT_TRUE(model.allow_empty);
   EXPECT_THAT(model.tags, ElementsAre("daily", "gold"));
@@ -279,7 +278,7 @@ models/m.sql:13: error: inputs: 'order' is neither a source nor a model (did you
 models/m.sql:14: error: inputs.orders.lookback: expected a span such as 6 days, found '6 dais' (a whole number of hours, days, weeks, months, quarters or years) [bad_value]
 models/m.sql:15: error: replay: expected all, since YYYY-MM-DD, none or ask, found 'since 2024-02-30' (such as: since 2024-01-01) [bad_value]
 models/m.sql:16: error: writers: expected exclusive, shared, found 'anyone' [bad_value]
-models/m.sql:17: error: clock: expected refuse, partition_end, plan, found 'now' [bad_value]
+models/m.sql:17: error: clock: expected refuse, found 'now' [bad_value]
 models/m.sql:18: error: critical: expected true or false, found the text 'true' [wrong_type]
 models/m.sql:19: error: tags: expected a list of texts, found a map [wrong_type]
 models/m.sql:20: error: owner: expected text, found a list [wrong_type]

@@ -103,7 +103,7 @@ std::vector<std::string> Causes(const Plan& plan) {
   std::set<std::string> seen;
   for (const ModelPlan& model : plan.models) {
     for (const state::Reason& reason : model.because) {
-      if (reason.kind == state::ReasonKind::kUpstream) continue;
+      if (!reason.standing) continue;
       std::string subject = reason.from.empty() ? model.model : reason.from;
       std::string line = subject + ": " + reason.text;
       if (seen.insert(line).second) causes.push_back(line);

@@ -14,17 +14,6 @@ namespace {
 using partition::Partition;
 using partition::PartitionSet;
 
-/// Partitions that are in the plan for a reason of their own, not for what they read.
-PartitionSet OwnCause(const state::ModelPlan& plan) {
-  PartitionSet own(plan.partitions.shape());
-  for (const state::Reason& reason : plan.because) {
-    if (reason.kind != state::ReasonKind::kUpstream) {
-      own = own.Union(reason.partitions);
-    }
-  }
-  return own.Intersect(plan.partitions);
-}
-
 /// Whether a SELECT names one of landing's columns.
 bool NamesLandingColumns(const std::string& sql) {
   return sql.find(lineage::kFileColumn) != std::string::npos ||
@@ -69,7 +58,7 @@ const state::ModelPlan& TaskSpecs::PlanOf(const std::string& model) const {
 }
 
 PartitionSet TaskSpecs::Needed(const Task& task) const {
-  PartitionSet needed = OwnCause(PlanOf(task.model)).Intersect(task.batch);
+  PartitionSet needed = state::OwnCause(PlanOf(task.model)).Intersect(task.batch);
   for (const lineage::Edge* edge : world_.lineage.InputsOf(task.model)) {
     for (std::size_t id : task.reads) {
       if (grid_.task(id).model != edge->from || !outputs_[id]) continue;

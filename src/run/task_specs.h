@@ -21,9 +21,10 @@ struct RunTable {
   table::Contents pinned;  ///< at the plan's pin
   iceberg::Schema schema;  ///< columns by which its files, old and new, are read
   // Planned models only.
-  std::string location;                                     ///< local folder of the table
-  std::optional<std::vector<std::string>> old_columns;      ///< where the schema grew
-  std::map<partition::Partition, state::Digest> published;  ///< of live partitions
+  std::string location;                                 ///< local folder of the table
+  std::optional<std::vector<std::string>> old_columns;  ///< where the schema grew
+  std::map<partition::Partition, state::Digest>
+      published;  ///< where the pinned files are ours
 };
 
 /// Everything a run reads that is not the plan: gathered by the facade, immutable.

@@ -100,9 +100,10 @@ class Finder {
 
  private:
   void Add(Kind kind, std::string text, const std::optional<std::int64_t>& at) {
-    if (at) text += " at line " + std::to_string(line_of_(*at));
+    int line = at ? line_of_(*at) : 0;
+    if (at) text += " at line " + std::to_string(line);
     if (seen_.insert({kind, text}).second) {
-      found_.findings.push_back({kind, std::move(text)});
+      found_.findings.push_back({kind, std::move(text), line});
     }
   }
 

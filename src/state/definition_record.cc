@@ -10,7 +10,6 @@ DefinitionRecord RecordOf(const lineage::Lineage& lineage,
   record.sql = entry.model.sql;
   record.settings = Json::object();
   record.settings["space"] = entry.model.space.ToJson();
-  record.settings["clock"] = static_cast<int>(entry.model.clock);
   record.settings["inputs"] = Json::object();
   for (const lineage::DeclaredInput& input : entry.model.inputs) {
     record.settings["inputs"][input.table] = input.mapping.ToJson();

@@ -20,6 +20,8 @@ Json HoldToJson(const partition::PartitionSpace& space, const Hold& hold) {
   for (const auto& [table, version] : hold.input_versions) {
     json["input_versions"][table] = version;
   }
+  json["input_tables"] = Json::object();
+  for (const auto& [table, uuid] : hold.input_tables) json["input_tables"][table] = uuid;
   return json;
 }
 
@@ -38,6 +40,14 @@ Result<Hold> HoldFromJson(const partition::PartitionSpace& space, std::int64_t i
     hold.input_versions[input] = each.Int(input);
   }
   in.Note(each.status());
+  if (in.Has("input_tables")) {  // holds of before uuids were kept have none
+    const Json& tables = in.Object("input_tables");
+    JsonReader uuids(tables, "the input tables of a hold");
+    for (const auto& [input, uuid] : tables.items()) {
+      hold.input_tables[input] = uuids.Text(input);
+    }
+    in.Note(uuids.status());
+  }
   const Json& ranges = in.Array("partitions");
   AMEND_FAIL_IF_ERROR(in.status());
   auto partitions = partition::RangesFromJson(space, ranges);

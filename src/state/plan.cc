@@ -45,11 +45,13 @@ Json ListOf(const std::vector<T>& items, Encode encode) {
 }
 
 Json PinToJson(const Pin& pin) {
-  return {{"table", pin.table},
-          {"snapshot_id", pin.snapshot_id},
-          {"version", pin.version},
-          {"schema_id", pin.schema_id},
-          {"metadata_location", pin.metadata_location}};
+  Json json = {{"table", pin.table},
+               {"snapshot_id", pin.snapshot_id},
+               {"version", pin.version},
+               {"schema_id", pin.schema_id},
+               {"metadata_location", pin.metadata_location}};
+  if (!pin.uuid.empty()) json["uuid"] = pin.uuid;
+  return json;
 }
 
 Pin ReadPin(JsonReader& in) {
@@ -57,21 +59,25 @@ Pin ReadPin(JsonReader& in) {
           .snapshot_id = in.Int("snapshot_id"),
           .version = in.Int("version"),
           .schema_id = static_cast<int>(in.Int("schema_id")),
-          .metadata_location = in.Text("metadata_location")};
+          .metadata_location = in.Text("metadata_location"),
+          .uuid = in.Has("uuid") ? in.Text("uuid") : ""};
 }
 
 Json ReasonToJson(const Reason& reason) {
   return {{"kind", ReasonKindName(reason.kind)},
           {"from", reason.from},
           {"text", reason.text},
-          {"partitions", SetToJson(reason.partitions)}};
+          {"partitions", SetToJson(reason.partitions)},
+          {"standing", reason.standing}};
 }
 
 Reason ReadReason(JsonReader& in) {
   return {.kind = FromName(kReasonKinds, "kind", in),
           .from = in.Text("from"),
           .text = in.Text("text"),
-          .partitions = in.Set("partitions")};
+          .partitions = in.Set("partitions"),
+          // Plans of before it was told: computing is never wrong, cutting off may be.
+          .standing = !in.Has("standing") || in.Bool("standing")};
 }
 
 Json EstimateToJson(const Estimate& estimate) {
@@ -96,6 +102,9 @@ Json ModelWork(const ModelPlan& model) {
                {"definition", model.definition},
                {"partitions", SetToJson(model.partitions)}};
   if (model.changed_columns) json["changed_columns"] = *model.changed_columns;
+  if (model.last_entry != 0) json["last_entry"] = model.last_entry;
+  const partition::PartitionSet own = OwnCause(model);
+  if (own != model.partitions) json["own_cause"] = SetToJson(own);
   return json;
 }
 
@@ -115,6 +124,7 @@ ModelPlan ReadModel(JsonReader& in) {
     std::vector<std::string> columns = in.Texts("changed_columns");
     model.changed_columns.emplace(columns.begin(), columns.end());
   }
+  if (in.Has("last_entry")) model.last_entry = in.Int("last_entry");
   in.Each("because",
           [&model](JsonReader& reason) { model.because.push_back(ReadReason(reason)); });
   JsonReader estimate(in.Object("estimate"), "the estimate of a plan");
@@ -186,6 +196,14 @@ std::string_view OriginName(Origin origin) {
     if (value == origin) return name;
   }
   return "unknown";
+}
+
+partition::PartitionSet OwnCause(const ModelPlan& plan) {
+  partition::PartitionSet own(plan.partitions.shape());
+  for (const Reason& reason : plan.because) {
+    if (reason.standing) own = own.Union(reason.partitions);
+  }
+  return own.Intersect(plan.partitions);
 }
 
 std::string PlanIdOf(const Plan& plan) {

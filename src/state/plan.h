@@ -34,6 +34,10 @@ struct Reason {
   std::string from;                    ///< table; empty for the model itself
   std::string text;                    ///< "landing #7 changed 14 days", "window 7 days"
   partition::PartitionSet partitions;  ///< of the planned model, put there by this step
+  /// Whether the step stands whatever the plan's other tasks turn out to give: the
+  /// partitions are not current, or were asked for. Only what has no such reason may be
+  /// cut off. An upstream reason stands where an earlier publication made it.
+  bool standing = true;
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
@@ -58,6 +62,7 @@ struct ModelPlan {
   std::vector<Reason> because;
   /// Upper bound of what may differ: these columns, or rows where absent.
   std::optional<std::set<std::string>> changed_columns;
+  std::int64_t last_entry = 0;  ///< TableState::last_entry of what the plan was made on
   Estimate estimate;
   friend bool operator==(const ModelPlan&, const ModelPlan&) = default;
 };
@@ -77,7 +82,8 @@ struct HeldPartitions {
 };
 
 struct Warning {
-  std::string code;  ///< stable: "widened", "stale_upstream", "open", "clock"
+  std::string
+      code;  ///< stable: "widened", "stale_upstream", "open", "ties", "unordered" …
   std::string text;
   friend bool operator==(const Warning&, const Warning&) = default;
 };
@@ -118,9 +124,15 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+/// Partitions of the plan that are computed even if no input of them turns out changed.
+partition::PartitionSet OwnCause(const ModelPlan& plan);
+
 /// The id of a plan's content; what Plan::id must hold. Covers the pins, per model the
-/// definition, partitions and columns that may change, and `full`: what will be done. Not
-/// why, when, by whom, the estimates, or what is left out.
+/// definition, partitions (all, and those with a cause of their own) and columns that may
+/// change, and `full`: what will be done; and
+/// per model the last entry about it: a publication may verify what it does not move, so
+/// pins alone would give the id of a plan that was done to another that has to be done
+/// again. Not why, when, by whom, the estimates, or what is left out.
 std::string PlanIdOf(const Plan& plan);
 
 /// The stored form (state/encode.h): exact and sealed. PlanFromJson gives back an equal

@@ -208,7 +208,7 @@ TEST(Plan, TheIdCoversTheWorkAndNotItsReasons) {
   same.author = "bo";
   same.created_micros = 1;
   same.models[0].estimate = {};
-  same.models[0].because.clear();
+  same.models[0].because[0].text = "landing #8";
   same.warnings.clear();
   EXPECT_EQ(PlanIdOf(same), plan.id);
 
@@ -219,6 +219,8 @@ TEST(Plan, TheIdCoversTheWorkAndNotItsReasons) {
       [](Plan& p) { p.models[0].partitions = PartitionSet::All(kDay); },
       [](Plan& p) { p.models[0].changed_columns->erase("n"); },
       [](Plan& p) { p.models[0].changed_columns.reset(); },
+      [](Plan& p) { p.models[0].last_entry = 9; },
+      [](Plan& p) { p.models[0].because[0].standing = false; },
       [](Plan& p) { p.models.push_back(p.models[0]); },
       [](Plan& p) { p.request.full = true; }};
   for (const auto& change : changes) {
@@ -226,6 +228,18 @@ TEST(Plan, TheIdCoversTheWorkAndNotItsReasons) {
     change(other);
     EXPECT_NE(PlanIdOf(other), plan.id);
   }
+}
+
+/// What an earlier version wrote: no cause of its own is told, so all is computed.
+TEST(Plan, AReasonThatDoesNotSayWhetherItStandsIsComputed) {
+  Json json = PlanToJson(SomePlan());
+  Json& reason = json["models"][0]["because"][0];
+  reason["kind"] = "upstream";
+  reason.erase("standing");
+  json.erase("seal");
+  auto read = PlanFromJson(Seal(std::move(json), 1));
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(OwnCause(read->models[0]), read->models[0].partitions);
 }
 
 TEST(WriteSet, ComesBackEqualAndAnyDamageIsSeen) {
@@ -308,6 +322,7 @@ TEST(Hold, ComesBackEqualAndAnyDamageIsSeen) {
   hold.reason = "wrong";
   hold.definition = "def";
   hold.input_versions = {{"src", 4}, {"dim", -1}};
+  hold.input_tables = {{"src", "u-1"}};
   const Json json = HoldToJson(days, hold);
   auto back = HoldFromJson(days, 3, "daily", json);
   ASSERT_TRUE(back.has_value()) << back.error().ToString();
@@ -317,7 +332,10 @@ TEST(Hold, ComesBackEqualAndAnyDamageIsSeen) {
     auto read = HoldFromJson(days, 3, "daily", damaged);
     return read ? StatusCode::kOk : read.error().code();
   };
-  ExpectDamageIsSeen(json, decode);
+  Json without_uuids = json;
+  without_uuids.erase("input_tables");
+  EXPECT_EQ(decode(without_uuids), StatusCode::kOk) << "holds of before uuids were kept";
+  ExpectDamageIsSeen(without_uuids, decode);
   Json odd = json;
   odd["input_versions"]["src"] = "4";
   EXPECT_EQ(decode(odd), StatusCode::kDamaged);

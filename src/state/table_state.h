@@ -17,6 +17,14 @@ namespace amend::state {
 /// commit, whoever makes it; 0 is the empty table.
 using Version = std::int64_t;
 
+/// The version of an input that the same publication makes: known only once its snapshot
+/// is built, so facts in the making say "this one" and their readers put in the entry's
+/// version.
+inline constexpr Version kThisPublication = -1;
+/// The version of a table that is another one by now: dropped, and made again under its
+/// name. Numbers of the one say nothing about the other. Never stored.
+inline constexpr Version kAnotherTable = -2;
+
 /// An exact version of a table, re-readable or refused.
 struct Pin {
   std::string table;
@@ -24,6 +32,7 @@ struct Pin {
   Version version = 0;
   int schema_id = 0;
   std::string metadata_location;
+  std::string uuid;  ///< of the table; "" in plans of before it was kept
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
@@ -51,6 +60,9 @@ struct BuildRecord {
   /// Per input, the version at which the partition is known to equal its definition; a
   /// cutoff moves it forward without a rebuild.
   std::map<std::string, Version> verified_at;
+  /// Per input, the uuid of the table that those versions are of. Absent where it is not
+  /// known: then the table is taken to be the same.
+  std::map<std::string, std::string> verified_in;
   friend bool operator==(const BuildRecord&, const BuildRecord&) = default;
 };
 
@@ -63,6 +75,7 @@ struct Hold {
   std::string reason;
   lineage::DefinitionId definition;               ///< ends when another is in force
   std::map<std::string, Version> input_versions;  ///< ends when a required input moved on
+  std::map<std::string, std::string> input_tables;  ///< like BuildRecord::verified_in
 };
 
 /// Rows and bytes of a run of partitions, from file metadata.
@@ -84,6 +97,8 @@ struct TableState {
   partition::PartitionMap<std::size_t> built;  ///< partition → index into records
   partition::PartitionSet drifted;             ///< live files are not those we published
   std::vector<Hold> holds;
+  /// Number of the last publication or rollback that spoke of the model; 0 = none.
+  std::int64_t last_entry = 0;
 };
 
 }  // namespace amend::state

@@ -130,6 +130,7 @@ state::Pin PinOf(const LoadedTable& table) {
   pin.table = table.ref.name;
   pin.metadata_location = table.metadata_location;
   pin.schema_id = table.metadata.schema().id;
+  pin.uuid = table.metadata.uuid();
   if (const Snapshot* snapshot = table.metadata.current_snapshot()) {
     pin.snapshot_id = snapshot->id;
     pin.version = snapshot->sequence_number;

@@ -220,6 +220,75 @@ TEST(PlannerStory, AnOpenPeriodWaitsUnlessAskedFor) {
   EXPECT_THAT(story.Plan(), HasSubstr("stg 2001-06-15\n  requested: requested\n"));
 }
 
+/// The days that came after it were published by another plan: its reason is upstream,
+/// but of no task that this plan has, so it must not be cut off for want of a changed
+/// input.
+TEST(PlannerStory, AMonthThatWasBuiltWhileOpenIsComputedWhenItHasEnded) {
+  Story story(std::string(kFlights) + "now 2001-06-15");
+  story.Publish();
+  story.Then("partitions monthly_state 2001-06");
+  story.Publish();
+  story.Then("now 2001-07-01");
+  story.Publish();  // days 15 to 30, and with them the month
+  story.Then(R"(
+    now 2001-06-20
+    change flights 2001-06-18 by landing #7
+  )");
+  story.Publish();  // stg and its readers by day; the month is open
+  story.Then("now 2001-07-01");
+  EXPECT_THAT(
+      story.Plan(),
+      HasSubstr("monthly_state 2001-06\n"
+                "  upstream stg: publication #4 changed 2001-06-18; day → month\n"));
+  auto plan = plan::MakePlan(story.world());
+  ASSERT_TRUE(plan.has_value());
+  for (const state::ModelPlan& model : plan->models) {
+    EXPECT_EQ(state::OwnCause(model), model.partitions) << model.model;
+  }
+}
+
+/// Selecting an input plans its readers; what another input made stale of them is in the
+/// plan too, and goes on to theirs.
+TEST(PlannerStory, WhatIsReachedIsRebuiltForAllThatMadeItStale) {
+  Story story(R"(
+    source orders day
+    source rates day
+    model m1 day
+      from orders same
+      column x = orders.x
+    model m2 day
+      from m1 same
+      lookup rates same
+      column x = m1.x
+      column rate = rates.rate
+    model m3 day
+      from m2 same
+      column r = m2.rate
+    live orders 2024-01-01 … 2024-01-02
+    live rates 2024-01-01 … 2024-01-02
+    built m1
+    built m2
+    built m3
+    change orders 2024-01-01 … 2024-01-02 in x by landing #6
+    change rates 2024-01-01 in rate by landing #7
+    select m1
+  )");
+  EXPECT_EQ(
+      story.Plan(),
+      "m1 2024-01-01 … 2024-01-02 (2) in x\n"
+      "  source orders: landing #6 changed 2024-01-01 … 2024-01-02 (2) in column x; "
+      "same day\n"
+      "m2 2024-01-01 … 2024-01-02 (2) in rate, x\n"
+      "  upstream m1: same day\n"
+      "  source rates: landing #7 changed 2024-01-01 in column rate; same day\n"
+      "m3 2024-01-01 in r\n"
+      "  upstream m2: same day\n");
+  auto plan = plan::MakePlan(story.world());
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_EQ(state::OwnCause(plan->models[1]), story.Range("m2", "2024-01-01"));
+  EXPECT_TRUE(state::OwnCause(plan->models[2]).empty());
+}
+
 /// The demo after its rollback: nothing to do, all 64 partitions held; a new landing ends
 /// the hold of what it reaches, down to the last model and in one plan.
 TEST(PlannerStory, WhatWasTakenBackStaysBackUntilItsInputsMove) {

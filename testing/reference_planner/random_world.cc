@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lineage/extent.h"
+#include "plan/cut_off.h"
 
 namespace amend::reference {
 namespace {
@@ -356,42 +357,117 @@ class Generator {
 
 RandomWorld MakeRandomWorld(std::uint64_t seed) { return Generator(seed).Make(seed); }
 
-plan::World AfterPublishing(const plan::World& world, const state::Plan& plan,
-                            const std::map<std::string, ReferenceModel>& changed) {
-  plan::World after = world;
-  auto version_of = [&](const std::string& name) {
-    auto at = after.tables.find(name);
-    bool exists = at != after.tables.end() && at->second.head;
+namespace {
+
+/// One publication, model by model, inputs first.
+class Publication {
+ public:
+  Publication(const plan::World& before, std::uint64_t seed, int equal_percent)
+      : world_(before),
+        standings_(plan::SurveyModels(before)),
+        random_(seed),
+        equal_percent_(equal_percent) {}
+
+  void Publish(const state::ModelPlan& plan, const ReferenceModel& reference) {
+    const auto& space = world_.lineage->SpaceOf(plan.model);
+    auto& table =
+        world_.tables.try_emplace(plan.model, plan::EmptyTable(space)).first->second;
+    PartitionSet computed = ComputedOf(plan);
+    PartitionSet changed = ChangedOf(computed, table, space);
+    state::BuildRecord reached{plan.definition, 0, {}, {}};
+    for (const lineage::Edge* edge : world_.lineage->InputsOf(plan.model)) {
+      reached.verified_at[edge->from] = VersionOf(edge->from);
+    }
+    CutOff(plan, plan.partitions.Difference(computed), reached, &table);
+    table.built.Set(computed, table.records.size());
+    table.records.push_back(reached);
+    if (!changed.empty()) Commit(plan.model, changed, reference, &table);
+    changed_.emplace(plan.model, changed);
+    computed_.emplace(plan.model, computed);
+  }
+
+  Aftermath Take() { return {std::move(world_), std::move(computed_)}; }
+
+ private:
+  state::Version VersionOf(const std::string& name) const {
+    auto at = world_.tables.find(name);
+    bool exists = at != world_.tables.end() && at->second.head;
     return exists ? at->second.head->version : kHead + 1;
-  };
-  for (const state::ModelPlan& planned : plan.models) {
-    const auto& space = world.lineage->SpaceOf(planned.model);
-    auto table = after.tables.try_emplace(planned.model, plan::EmptyTable(space)).first;
-    state::Pin head =
-        table->second.head.value_or(state::Pin{planned.model, 0, kHead + 1, 0, "m"});
-    ++head.snapshot_id;
-    ++head.version;
-    table->second.head = head;
-    state::BuildRecord record;
-    record.definition = planned.definition;
-    for (const lineage::Edge* edge : world.lineage->InputsOf(planned.model)) {
-      record.verified_at[edge->from] = version_of(edge->from);
+  }
+
+  PartitionSet ComputedOf(const state::ModelPlan& plan) const {
+    PartitionSet computed = state::OwnCause(plan);
+    for (const lineage::Edge* edge : world_.lineage->InputsOf(plan.model)) {
+      auto input = changed_.find(edge->from);
+      if (input != changed_.end())
+        computed = computed.Union(edge->Affected(input->second));
     }
-    table->second.built.Set(planned.partitions, table->second.records.size());
-    table->second.records.push_back(std::move(record));
-    table->second.live = table->second.live.Union(planned.partitions);
-    table->second.drifted = table->second.drifted.Difference(planned.partitions);
-    std::map<plan::ChangedColumns, std::vector<partition::Partition>> by_columns;
-    for (const auto& [at, columns] : changed.at(planned.model).changed) {
-      by_columns[columns].push_back(at);
+    return computed.Intersect(plan.partitions);
+  }
+
+  /// What had no files of ours before cannot turn out equal to them.
+  PartitionSet ChangedOf(const PartitionSet& computed, const state::TableState& table,
+                         const PartitionSpace& space) {
+    PartitionSet may_be_equal =
+        computed.Intersect(table.built.Domain()).Difference(table.drifted);
+    std::vector<partition::Partition> equal;
+    const auto points = may_be_equal.Points(1'000'000).value();
+    for (const auto& at : points) {
+      if (static_cast<int>(random_() % 100) < equal_percent_) equal.push_back(at);
     }
-    for (const auto& [columns, points] : by_columns) {
-      table->second.changes.push_back({0, head.version,
-                                       PartitionSet::Of(space.shape(), points), columns,
-                                       "publication"});
+    return computed.Difference(PartitionSet::Of(space.shape(), equal));
+  }
+
+  void CutOff(const state::ModelPlan& plan, const PartitionSet& cut_off,
+              const state::BuildRecord& reached, state::TableState* table) const {
+    const auto points = cut_off.Points(1'000'000).value();
+    for (const auto& at : points) {
+      const std::size_t* record = table->built.Find(at);
+      if (record == nullptr) continue;
+      state::BuildRecord verified = plan::CutOffRecord(
+          table->records[*record], at, standings_.at(plan.model), reached);
+      table->built.Set(PartitionSet::Of(cut_off.shape(), at), table->records.size());
+      table->records.push_back(std::move(verified));
     }
   }
-  return after;
+
+  void Commit(const std::string& model, const PartitionSet& changed,
+              const ReferenceModel& reference, state::TableState* table) {
+    state::Pin head = table->head.value_or(state::Pin{model, 0, kHead + 1, 0, "m"});
+    ++head.snapshot_id;
+    ++head.version;
+    table->head = head;
+    table->live = table->live.Union(changed);
+    table->drifted = table->drifted.Difference(changed);
+    std::map<plan::ChangedColumns, std::vector<partition::Partition>> by_columns;
+    for (const auto& [at, columns] : reference.changed) {
+      if (changed.Contains(at)) by_columns[columns].push_back(at);
+    }
+    for (const auto& [columns, points] : by_columns) {
+      table->changes.push_back({0, head.version,
+                                PartitionSet::Of(changed.shape(), points), columns,
+                                "publication"});
+    }
+  }
+
+  plan::World world_;
+  std::map<std::string, plan::Standing> standings_;
+  std::mt19937_64 random_;
+  int equal_percent_;
+  std::map<std::string, PartitionSet> changed_;
+  std::map<std::string, PartitionSet> computed_;
+};
+
+}  // namespace
+
+Aftermath AfterPublishing(const plan::World& world, const state::Plan& plan,
+                          const std::map<std::string, ReferenceModel>& changed,
+                          std::uint64_t seed, int equal_percent) {
+  Publication publication(world, seed, equal_percent);
+  for (const state::ModelPlan& planned : plan.models) {
+    publication.Publish(planned, changed.at(planned.model));
+  }
+  return publication.Take();
 }
 
 }  // namespace amend::reference

@@ -22,9 +22,18 @@ struct RandomWorld {
 
 RandomWorld MakeRandomWorld(std::uint64_t seed);
 
+/// A publication, and what its run computed of each planned model.
+struct Aftermath {
+  plan::World world;
+  std::map<std::string, partition::PartitionSet> computed;
+};
+
 /// The world as it is after this plan was published: new versions and build records, and
-/// changes for exactly what `changed` (of the reference planner) says may differ.
-plan::World AfterPublishing(const plan::World& world, const state::Plan& plan,
-                            const std::map<std::string, ReferenceModel>& changed);
+/// changes for exactly what `changed` (of the reference planner) says may differ. Of what
+/// is computed, `equal_percent` turn out as they were, and what nothing changed reaches
+/// is cut off. The same seed gives the same aftermath.
+Aftermath AfterPublishing(const plan::World& world, const state::Plan& plan,
+                          const std::map<std::string, ReferenceModel>& changed,
+                          std::uint64_t seed, int equal_percent);
 
 }  // namespace amend::reference

@@ -20,6 +20,7 @@ struct Point {
   std::vector<const state::Hold*> holds;  ///< in force
   bool open = false;
   bool older = false;
+  ChangedColumns older_columns;  ///< that a rebuild by the definition in force changes
   std::vector<std::pair<ReasonKind, ChangedColumns>> stale;
   bool has_rows = false;  ///< once this plan is done
   bool planned = false;
@@ -184,12 +185,13 @@ class Enumeration {
                partition::EndMicros({space.time()->grain, *point->at.time}) >
                    *entry.model.replay.code_since_day * 86'400'000'000;
     }
-    if (!counts) {
-      point->older = true;
-      return;
-    }
     ChangedColumns columns;
     if (change.kind != CodeChange::Kind::kRows) columns = change.columns;
+    if (!counts) {
+      point->older = true;
+      point->older_columns = columns;
+      return;
+    }
     point->stale.emplace_back(ReasonKind::kCode, columns);
   }
 
@@ -272,6 +274,8 @@ class Enumeration {
     ReferenceModel result;
     for (Point& point : points) {
       Classify(point, &result.classes);
+      if (!point.stale.empty()) result.stale.insert(point.at);
+      if (point.older) result.older.insert(point.at);
       PlanPoint(entry, &point, &result);
       point.has_rows =
           point.planned || point.record != nullptr || table.live.Contains(point.at);
@@ -311,7 +315,8 @@ class Enumeration {
     bool missing = there && point->record == nullptr;
     if (!there && point->record == nullptr && !point->drifted) return;
     if (point->open && request.partitions.empty()) return;
-    auto add = [&](ReasonKind kind, const ChangedColumns& columns) {
+    auto add = [&](ReasonKind kind, const ChangedColumns& columns, bool own = true) {
+      if (own) result->own_cause.insert(point->at);
       auto first = result->changed.try_emplace(point->at, columns).first;
       first->second = plan::Merge(first->second, columns);
       point->planned = true;
@@ -338,30 +343,45 @@ class Enumeration {
       if (!ends) return;
     }
     for (const auto& [input, columns] : reaching) {
-      add(ReasonKind::kUpstream, Outputs(entry.bound, input, columns));
+      add(ReasonKind::kUpstream, Outputs(entry.bound, input, columns), false);
     }
+    // Its rebuild takes up whatever else is wrong with it, selected or not.
+    if (!point->planned || Requested(entry.model.name, point->at)) return;
+    SeedCauses(*point, missing, add);
+    if (point->older && !point->effects.contains(std::nullopt)) {
+      add(ReasonKind::kCode, point->older_columns, false);
+    }
+  }
+
+  bool Requested(const std::string& model, const Partition& at) const {
+    const auto& request = world_.request;
+    auto asked = request.partitions.find(model);
+    if (asked != request.partitions.end()) return asked->second.Contains(at);
+    bool everything = request.select.empty() && request.partitions.empty();
+    return request.full && (everything || Named(model));
+  }
+
+  template <typename Add>
+  static void SeedCauses(const Point& point, bool missing, Add add) {
+    if (missing) add(ReasonKind::kMissing, std::nullopt);
+    if (point.drifted && !(point.possible && point.record == nullptr)) {
+      add(ReasonKind::kDrifted, std::nullopt);
+    }
+    for (const auto& [kind, columns] : point.stale) add(kind, columns);
   }
 
   template <typename Add>
   void Seed(const lineage::BoundModelEntry& entry, const Point& point, bool missing,
             Add add) {
     const auto& request = world_.request;
-    auto asked = request.partitions.find(entry.model.name);
-    bool everything = request.select.empty() && request.partitions.empty();
-    if (asked != request.partitions.end()) {
-      if (asked->second.Contains(point.at)) add(ReasonKind::kRequested, std::nullopt);
-      return;
-    }
-    if (!everything && !Named(entry.model.name)) return;
-    if (request.full) {
+    if (Requested(entry.model.name, point.at)) {
       add(ReasonKind::kRequested, std::nullopt);
       return;
     }
-    if (missing) add(ReasonKind::kMissing, std::nullopt);
-    if (point.drifted && !(point.possible && point.record == nullptr)) {
-      add(ReasonKind::kDrifted, std::nullopt);
-    }
-    for (const auto& [kind, columns] : point.stale) add(kind, columns);
+    if (request.partitions.contains(entry.model.name)) return;
+    bool everything = request.select.empty() && request.partitions.empty();
+    if (!everything && !Named(entry.model.name)) return;
+    SeedCauses(point, missing, add);
     bool asks = entry.model.replay.code == lineage::Replay::kAsk;
     bool plain = point.stale.empty() && !point.drifted && !point.open;
     if (asks && point.older && plain && Named(entry.model.name)) {

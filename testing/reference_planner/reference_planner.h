@@ -16,6 +16,11 @@ struct ReferenceModel {
   std::map<partition::Partition, plan::ChangedColumns> changed;  ///< of each planned one
   plan::ChangedColumns changed_columns = std::set<std::string>();
   std::map<state::ReasonKind, std::set<partition::Partition>> because;
+  std::set<partition::Partition> own_cause;  ///< planned, and must be computed
+  /// Whether planned or not: what was built and is not what its definition gives now, and
+  /// what an earlier definition gave.
+  std::set<partition::Partition> stale;
+  std::set<partition::Partition> older;
   state::ClassCounts classes;
 };
 
