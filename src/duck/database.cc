@@ -119,6 +119,9 @@ Result<std::vector<std::pair<std::string, std::string>>> ConfigOf(
       {"autoinstall_known_extensions", "false"},
       {"autoload_known_extensions", "false"},
       {"preserve_insertion_order", "true"},
+      // Would keep a second copy of what the page cache holds, and takes a tenth of a
+      // scan's CPU (measured) to fill it.
+      {"enable_external_file_cache", "false"},
       {"temp_directory", options.temp_directory},
       {"enable_external_access", options.external_access ? "true" : "false"},
   };
