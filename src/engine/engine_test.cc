@@ -224,6 +224,67 @@ TEST_F(EngineTest, B46_DuplicateKeysAreFoundNullSafe) {
   EXPECT_EQ(result.measures[0].nulls["j"], 3);
 }
 
+// Hashes of keys say where to look; who is named is decided by the keys.
+TEST_F(EngineTest, DuplicateKeysAreNamedInTheirPartitionAlone) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  PartitionSet asked =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(4)));
+  std::string in =
+      WriteInput(schema,
+                 "SELECT DATE '2024-01-01' + (i % 3)::INT AS d, "
+                 "CASE WHEN i % 3 = 1 THEN i // 6 ELSE i END AS v FROM range(30) t(i)");
+  TaskSpec spec = Spec(space, schema, {in}, schema, "SELECT d, v FROM src", asked);
+  spec.measures.distinct = {{"v"}, {"d", "v"}};
+  TaskResult result = Run(spec);
+  ASSERT_THAT(result.measures, SizeIs(3));
+  for (const PartitionMeasure& measure : result.measures) {
+    bool second = measure.partition.time == Day(2);
+    EXPECT_EQ(measure.duplicates.at({"v"}).count, second ? 5 : 0);
+    EXPECT_EQ(measure.duplicates.at({"d", "v"}).count, second ? 5 : 0);
+    EXPECT_THAT(measure.duplicates.at({"v"}).samples, SizeIs(second ? 3 : 0));
+  }
+}
+
+// The engine has columns of these names itself.
+TEST_F(EngineTest, ColumnsMayBeNamedAsTheEnginesOwn) {
+  iceberg::Schema schema =
+      SchemaOf({kDay, {"filename", "VARCHAR", true}, {"File_Index", "BIGINT", true}});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  PartitionSet asked =
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(3)));
+  std::string in = WriteInput(schema,
+                              "SELECT DATE '2024-01-01' + (i % 2)::INT AS d, 'x' AS "
+                              "filename, i % 3 AS File_Index FROM range(12) t(i)");
+  TaskSpec spec = Spec(space, schema, {in}, schema, "SELECT * FROM src", asked);
+  spec.measures.distinct = {{"File_Index"}};
+  TaskResult result = Run(spec);
+  ASSERT_THAT(result.write_set.staged, SizeIs(2));
+  EXPECT_EQ(result.write_set.staged[0].digest.rows, 6);
+  EXPECT_EQ(result.measures[1].duplicates.at({"File_Index"}).count, 3);
+}
+
+// The bounds of a partition's column say its point, for every grain.
+TEST_F(EngineTest, PartitionsOfEveryGrainAreReadFromTheRows) {
+  for (Grain grain : {Grain::kHour, Grain::kDay, Grain::kWeek, Grain::kMonth,
+                      Grain::kQuarter, Grain::kYear}) {
+    iceberg::Schema schema = SchemaOf({{"ts", "TIMESTAMP", true}});
+    PartitionSpace space = PartitionSpace::OfTime("ts", grain);
+    std::string in = WriteInput(schema,
+                                "SELECT TIMESTAMP '1969-12-30 23:30:00' + "
+                                "INTERVAL (i * 11) HOUR AS ts FROM range(9) t(i) "
+                                "UNION ALL SELECT NULL");
+    TaskSpec spec =
+        Spec(space, schema, {in}, schema, "SELECT ts FROM src", PartitionSet::All(space));
+    spec.folder += "-" + std::to_string(static_cast<int>(grain));
+    TaskResult result = Run(spec);
+    std::int64_t rows = 0;
+    for (const PartitionMeasure& measure : result.measures) rows += measure.rows;
+    EXPECT_EQ(rows, 10) << space.ToString();
+    EXPECT_EQ(result.measures.size(), result.write_set.files.size());
+  }
+}
+
 TEST_F(EngineTest, NoRowsLeaveNoFile) {
   iceberg::Schema schema = SchemaOf({kDay, kValue});
   TaskResult whole = Run(Spec({}, schema, {}, schema, "SELECT * FROM src",

@@ -1,5 +1,6 @@
 #include "engine/measure.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -26,24 +27,58 @@ std::uint64_t Unsigned(const duck::Value& value) {
   return static_cast<std::uint64_t>(CountOf(value));
 }
 
-/// The columns of the measuring query after `filename`, in this order.
+/// Tells files apart while grouping: a number, because a path would be hashed and
+/// compared for every row. A column of that name would hide the engine's own.
+std::string FileGroup(const iceberg::Schema& schema) {
+  bool hidden = std::any_of(
+      schema.fields.begin(), schema.fields.end(),
+      [](const iceberg::Field& field) { return ToLower(field.name) == "file_index"; });
+  return hidden ? kPathColumn : "file_index";
+}
+
+/// Names a hash that the inner query computes once for each row.
+std::string KeyHash(std::size_t tuple) { return fmt::format("amend_key_{}", tuple); }
+
+/// What is asked of each file after its name, in this order.
 std::string MeasureColumns(const TaskSpec& spec) {
   std::string sql = "count(*)";
-  if (spec.space.has_time()) {
-    std::string ordinal = table::TimeOrdinalSql(spec.space);
-    sql += fmt::format(", count({0}), min({0}), max({0})", ordinal);
+  if (const Dimension* time = spec.space.time()) {
+    // Ordinals of the bounds, not bounds of the ordinals: twice a file, not once a row.
+    std::string column = SqlIdentifier(time->column);
+    sql += fmt::format(", count({}), {}, {}", column,
+                       table::TimeOrdinalSql(time->grain, "min(" + column + ")"),
+                       table::TimeOrdinalSql(time->grain, "max(" + column + ")"));
   }
   for (const Dimension& dimension : spec.space.value_dimensions()) {
     std::string column = SqlIdentifier(dimension.column);
     // A file holds one value; NULL is told from values by the count.
     sql += fmt::format(", count({0}), min({0}), max({0})", column);
   }
-  sql += ", " + DigestSql(ContentColumns(spec.schema));
-  if (spec.old_columns) sql += ", " + DigestSql(*spec.old_columns);
+  sql += ", " + DigestSql("amend_hash");
+  if (spec.old_columns) sql += ", " + DigestSql("amend_old_hash");
   for (const std::string& column : spec.measures.nulls) {
     sql += fmt::format(", count(*) - count({})", SqlIdentifier(column));
   }
+  for (std::size_t i = 0; i < spec.measures.distinct.size(); ++i) {
+    sql += fmt::format(", count(DISTINCT {})", KeyHash(i));
+  }
   return sql;
+}
+
+/// One row for each file: its name, then MeasureColumns.
+std::string MeasureSql(const TaskSpec& spec, const std::vector<std::string>& paths) {
+  std::string hashes = RowHashSql(ContentColumns(spec.schema)) + " AS amend_hash";
+  if (spec.old_columns)
+    hashes += ", " + RowHashSql(*spec.old_columns) + " AS amend_old_hash";
+  for (std::size_t i = 0; i < spec.measures.distinct.size(); ++i) {
+    hashes +=
+        fmt::format(", {} AS {}", RowHashSql(spec.measures.distinct[i]), KeyHash(i));
+  }
+  return fmt::format(
+      "SELECT any_value({0}), {1} FROM (SELECT *, {2} AS amend_group, {3} FROM {4}) "
+      "GROUP BY amend_group",
+      kPathColumn, MeasureColumns(spec), FileGroup(spec.schema), hashes,
+      ReadWithPathSql(spec.schema, paths));
 }
 
 /// Reads the values of one row from left to right.
@@ -101,6 +136,12 @@ Result<MeasuredFile> ReadMeasure(const TaskSpec& spec, const duck::Row& row) {
   for (const std::string& column : spec.measures.nulls) {
     file.measure.nulls[column] = CountOf(reader.Next());
   }
+  // As many hashes of keys as rows: no key twice, for equal keys have equal hashes. The
+  // converse does not hold, so fewer are only a reason to look.
+  for (const std::vector<std::string>& tuple : spec.measures.distinct) {
+    file.measure.duplicates[tuple] = {};
+    if (CountOf(reader.Next()) != file.measure.rows) file.suspects.push_back(tuple);
+  }
   return file;
 }
 
@@ -129,22 +170,27 @@ Status ReadOffenders(
   return {};
 }
 
-/// Keys that more than one row has, counted per file: GROUP BY treats NULLs as equal.
+/// Keys that more than one row has, in the files where hashes repeat. GROUP BY treats
+/// NULLs as equal.
 Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
-                       const std::vector<std::string>& paths,
                        std::map<std::string, MeasuredFile>* files) {
   for (const std::vector<std::string>& tuple : spec.measures.distinct) {
-    for (auto& [path, file] : *files) file.measure.duplicates[tuple] = {};
+    std::vector<std::string> suspects;
+    for (const auto& [path, file] : *files) {
+      if (std::count(file.suspects.begin(), file.suspects.end(), tuple) > 0) {
+        suspects.push_back(path);
+      }
+    }
+    if (suspects.empty()) continue;
     std::vector<std::string> key;
     for (const std::string& column : tuple) key.push_back(SqlIdentifier(column));
     std::string groups = fmt::format(
-        "SELECT filename, {0}, count(*) AS rows FROM ({1}) GROUP BY ALL HAVING count(*) "
-        "> 1",
-        Join(key, ", "), ScanWithFilenameSql(spec.schema, paths));
+        "SELECT {0}, {1}, count(*) AS rows FROM {2} GROUP BY ALL HAVING count(*) > 1",
+        kPathColumn, Join(key, ", "), ReadWithPathSql(spec.schema, suspects));
     std::string sql = fmt::format(
-        "SELECT *, count(*) OVER (PARTITION BY filename) AS amend_total FROM ({}) "
-        "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
-        groups, Join(key, ", "), kSampleRows);
+        "SELECT *, count(*) OVER (PARTITION BY {0}) AS amend_total FROM ({1}) "
+        "QUALIFY row_number() OVER (PARTITION BY {0} ORDER BY rows DESC, {2}) <= {3}",
+        kPathColumn, groups, Join(key, ", "), kSampleRows);
     AMEND_RETURN_IF_ERROR(
         ReadOffenders(connection, sql, [&](const std::string& path) -> Offenders& {
           return (*files)[path].measure.duplicates[tuple];
@@ -162,13 +208,13 @@ Status CountNotAccepted(duck::Connection& connection, const TaskSpec& spec,
     std::vector<std::string> values;
     for (const std::string& value : accepted.values) values.push_back(SqlLiteral(value));
     std::string misfits = fmt::format(
-        "SELECT filename, {0}::VARCHAR AS {0}, count(*) AS rows FROM ({1}) WHERE {0} IS "
-        "NOT NULL AND NOT list_contains([{2}]::VARCHAR[], {0}::VARCHAR) GROUP BY ALL",
-        column, ScanWithFilenameSql(spec.schema, paths), Join(values, ", "));
+        "SELECT {3}, {0}::VARCHAR AS {0}, count(*) AS rows FROM {1} WHERE {0} IS NOT "
+        "NULL AND NOT list_contains([{2}]::VARCHAR[], {0}::VARCHAR) GROUP BY ALL",
+        column, ReadWithPathSql(spec.schema, paths), Join(values, ", "), kPathColumn);
     std::string sql = fmt::format(
-        "SELECT *, sum(rows) OVER (PARTITION BY filename) AS amend_total FROM ({}) "
-        "QUALIFY row_number() OVER (PARTITION BY filename ORDER BY rows DESC, {}) <= {}",
-        misfits, column, kSampleRows);
+        "SELECT *, sum(rows) OVER (PARTITION BY {0}) AS amend_total FROM ({1}) "
+        "QUALIFY row_number() OVER (PARTITION BY {0} ORDER BY rows DESC, {2}) <= {3}",
+        kPathColumn, misfits, column, kSampleRows);
     AMEND_RETURN_IF_ERROR(ReadOffenders(
         connection, sql, [&, &kind = name](const std::string& path) -> Offenders& {
           return (*files)[path].measure.not_accepted[kind];
@@ -200,16 +246,13 @@ Result<std::vector<MeasuredFile>> MeasureFiles(
   if (files.empty()) return std::vector<MeasuredFile>();
   std::vector<std::string> paths;
   for (const iceberg::DataFile& file : files) paths.push_back(LocalPath(file));
-  std::string sql =
-      fmt::format("SELECT filename, {} FROM ({}) GROUP BY filename", MeasureColumns(spec),
-                  ScanWithFilenameSql(spec.schema, paths));
-  AMEND_ASSIGN(duck::Rows rows, connection.Query(sql));
+  AMEND_ASSIGN(duck::Rows rows, connection.Query(MeasureSql(spec, paths)));
   std::map<std::string, MeasuredFile> by_path;
   for (const duck::Row& row : rows.rows) {
     AMEND_ASSIGN(MeasuredFile file, ReadMeasure(spec, row));
     by_path.emplace(std::get<std::string>(row[0]), std::move(file));
   }
-  AMEND_FAIL_IF_ERROR(CountDuplicates(connection, spec, paths, &by_path));
+  AMEND_FAIL_IF_ERROR(CountDuplicates(connection, spec, &by_path));
   AMEND_FAIL_IF_ERROR(CountNotAccepted(connection, spec, paths, &by_path));
   AMEND_FAIL_IF_ERROR(SampleStrays(connection, spec, &by_path));
 

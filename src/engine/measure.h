@@ -17,6 +17,8 @@ struct MeasuredFile {
   state::Digest digest;
   std::optional<state::Digest> old_columns;
   std::vector<Json> samples;  ///< rows, of files outside of the asked partitions only
+  /// Column tuples of whose keys two may be equal: their hashes are.
+  std::vector<std::vector<std::string>> suspects;
 };
 
 /// Measures files as they were written, in their order. The partition of a file is taken

@@ -134,10 +134,10 @@ std::string ScanSql(const iceberg::Schema& schema, const std::vector<std::string
                      ReadSql(schema, files, ""));
 }
 
-std::string ScanWithFilenameSql(const iceberg::Schema& schema,
-                                const std::vector<std::string>& files) {
+std::string ReadWithPathSql(const iceberg::Schema& schema,
+                            const std::vector<std::string>& files) {
   AMEND_CHECK(!files.empty());
-  return "SELECT * FROM " + ReadSql(schema, files, ", filename=true");
+  return ReadSql(schema, files, fmt::format(", filename='{}'", kPathColumn));
 }
 
 std::string MembershipSql(const PartitionSpace& space, const PartitionSet& set) {
@@ -183,10 +183,13 @@ std::string FieldIdsSql(const iceberg::Schema& schema) {
   return "{" + out + "}";
 }
 
-std::string DigestSql(std::vector<std::string> columns) {
+std::string RowHashSql(std::vector<std::string> columns) {
   std::sort(columns.begin(), columns.end());
   for (std::string& column : columns) column = SqlIdentifier(column);
-  std::string row_hash = "hash(" + Join(columns, ", ") + ")";
+  return "hash(" + Join(columns, ", ") + ")";
+}
+
+std::string DigestSql(std::string_view row_hash) {
   constexpr std::string_view kModulo = " % 18446744073709551616::HUGEINT)::UBIGINT";
   return fmt::format("(sum({0}){1}, (sum(hash({0}, 'amend')){1}", row_hash, kModulo);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/task.h"
@@ -16,9 +17,12 @@ namespace amend::engine {
 std::string ScanSql(const iceberg::Schema& schema, const std::vector<std::string>& files,
                     bool show_landing_columns);
 
-/// The same with the columns `filename` (the path as given) and, first, no other change.
-std::string ScanWithFilenameSql(const iceberg::Schema& schema,
-                                const std::vector<std::string>& files);
+/// The column that ReadWithPathSql adds. A model's own columns may have any other name.
+inline constexpr const char* kPathColumn = "amend_path";
+/// What to read FROM for all columns of these files and kPathColumn, the path as given.
+/// REQUIRES: some files.
+std::string ReadWithPathSql(const iceberg::Schema& schema,
+                            const std::vector<std::string>& files);
 
 /// A condition that is true (never NULL) exactly for rows of partitions in `set`.
 std::string MembershipSql(const partition::PartitionSpace& space,
@@ -30,9 +34,11 @@ std::string PartitionKeySql(const partition::PartitionSpace& space);
 /// `{"a": 1, "b": {__duckdb_field_id: 2, element: 3}}` for COPY's FIELD_IDS.
 std::string FieldIdsSql(const iceberg::Schema& schema);
 
-/// Two aggregates over rows: sums of 64-bit row hashes, each modulo 2^64 as UBIGINT.
-/// `columns` in any order; the digest does not depend on it.
-std::string DigestSql(std::vector<std::string> columns);
+/// A row's 64-bit hash; `columns` in any order, it does not depend on it. Equal where
+/// GROUP BY finds the values equal, NULL being a value.
+std::string RowHashSql(std::vector<std::string> columns);
+/// Two aggregates over row hashes: sums, each modulo 2^64 as UBIGINT.
+std::string DigestSql(std::string_view row_hash);
 /// What names the formula in a state::Digest: engine version and columns with types.
 std::string DigestFormula(const iceberg::Schema& schema,
                           std::vector<std::string> columns);

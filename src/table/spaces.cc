@@ -258,28 +258,33 @@ iceberg::PartitionTuple TupleOf(const PartitionSpace& space,
 std::string TimeOrdinalSql(const PartitionSpace& space) {
   const Dimension* time = space.time();
   AMEND_CHECK(time != nullptr);
-  std::string column = SqlIdentifier(time->column);
-  switch (time->grain) {
+  return TimeOrdinalSql(time->grain, SqlIdentifier(time->column));
+}
+
+std::string TimeOrdinalSql(Grain grain, std::string_view expression) {
+  switch (grain) {
     case Grain::kHour:
       // epoch_us floors nothing itself; // is integer division that truncates, so the
       // remainder is taken off first.
       return fmt::format(
           "((epoch_us({0}::TIMESTAMP) - ((epoch_us({0}::TIMESTAMP) % 3600000000) + "
           "3600000000) % 3600000000) // 3600000000)",
-          column);
+          expression);
     case Grain::kDay:
-      return fmt::format("({}::DATE - DATE '1970-01-01')::BIGINT", column);
+      return fmt::format("({}::DATE - DATE '1970-01-01')::BIGINT", expression);
     case Grain::kWeek:
       // Week 0 starts on Monday 1969-12-29; date_trunc gives Mondays.
       return fmt::format(
           "((date_trunc('week', {}::DATE)::DATE - DATE '1969-12-29') // 7)::BIGINT",
-          column);
+          expression);
     case Grain::kMonth:
-      return fmt::format("((year({0}) - 1970) * 12 + month({0}) - 1)::BIGINT", column);
+      return fmt::format("((year({0}) - 1970) * 12 + month({0}) - 1)::BIGINT",
+                         expression);
     case Grain::kQuarter:
-      return fmt::format("((year({0}) - 1970) * 4 + quarter({0}) - 1)::BIGINT", column);
+      return fmt::format("((year({0}) - 1970) * 4 + quarter({0}) - 1)::BIGINT",
+                         expression);
     case Grain::kYear:
-      return fmt::format("(year({}) - 1970)::BIGINT", column);
+      return fmt::format("(year({}) - 1970)::BIGINT", expression);
   }
   return "0";
 }

@@ -38,5 +38,8 @@ iceberg::PartitionTuple TupleOf(const partition::PartitionSpace& space,
 /// time ordinal as BIGINT (NULL for NULL) of the time dimension. REQUIRES:
 /// space.has_time().
 std::string TimeOrdinalSql(const partition::PartitionSpace& space);
+/// The same of any DATE or TIMESTAMP expression. Never falls as the expression rises, so
+/// that the ordinals of a least and a greatest value bound all between.
+std::string TimeOrdinalSql(partition::Grain grain, std::string_view expression);
 
 }  // namespace amend::table
