@@ -81,7 +81,11 @@ class Finder {
     if (op.is("LOGICAL_SAMPLE")) Add(Kind::kRandom, "a sample of rows", std::nullopt);
     if (op.is("LOGICAL_LIMIT")) VisitLimit(op);
     if (op.is("LOGICAL_ASOF_JOIN")) {
-      Add(Kind::kTies, "an ASOF join where several rows are equally near", std::nullopt);
+      // To few rows the engine joins by loop, to more by order; only the loop lets a
+      // NULL match nothing, as SQL has it.
+      Add(Kind::kTies,
+          "an ASOF join where several rows are equally near or a time is NULL",
+          std::nullopt);
     }
     if (op.is("LOGICAL_POSITIONAL_JOIN")) {
       Add(Kind::kUnordered, "a positional join", std::nullopt);
