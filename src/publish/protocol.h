@@ -108,7 +108,7 @@ struct ProtocolState {
   bool read_back = false;     ///< pointers and summaries were seen after it
   std::vector<TableProgress> tables;    ///< parallel to record.intent.tables
   std::vector<std::string> needs;       ///< files of others that must be there
-  bool needs_seen = false;              ///< they are, durably
+  bool needs_seen = false;              ///< they are
   std::vector<Swap> committed;          ///< of the ledger row
   std::vector<std::string> superseded;  ///< files of rounds that were lost
   Ending ending = Ending::kNone;

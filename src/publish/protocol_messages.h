@@ -173,8 +173,8 @@ struct BuildCommits {
 /// the kernel may have dropped the pages.
 ///
 /// `needs` are files that others made and that the commit will refer to: data files,
-/// facts. Their makers synced their bytes; that each is still there and that its name is
-/// on stable storage is this action's duty, too. One that is gone is Failed kFatal,
+/// facts. Their makers put bytes and names on stable storage before they told of them;
+/// that each is still there is this action's duty. One that is gone is Failed kFatal,
 /// kRefused. They are never discarded: a failed publication leaves what was staged. →
 /// Done
 struct SyncFiles {

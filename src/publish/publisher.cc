@@ -1,7 +1,6 @@
 #include "publish/publisher.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "fmt/format.h"
@@ -84,25 +83,16 @@ Result<std::vector<std::string>> NeedsOf(const Publication& publication) {
   return needs;
 }
 
-/// Files that others made: each is there, and its name and those of the folders above are
-/// durable. Their bytes are not synced again: of thousands of clean files each would cost
-/// the device a flush.
+/// Files that others made are still there. Their makers put bytes and names on stable
+/// storage before they told of them (table::SyncRunFiles, engine::WriteFacts, the
+/// publication that a rollback restores); to sync one folder per partition again would
+/// cost a flush of the device for each.
 Status SeeNeeds(Env& env, const std::vector<std::string>& needs) {
-  std::set<std::string> folders;
   for (const std::string& path : needs) {
-    if (!env.Exists(path)) {
-      return Refused("a file that is to be published is gone: " + path)
-          .Hint(
-              "Nothing was published. Stage again: amend stage computes what is "
-              "missing.");
-    }
-    std::string folder = path;
-    do {
-      folder.resize(std::max<std::size_t>(folder.rfind('/'), 1));
-    } while (folders.insert(folder).second && folder != "/");
-  }
-  for (const std::string& folder : folders) {
-    AMEND_RETURN_IF_ERROR(env.SyncFolder(folder));
+    if (env.Exists(path)) continue;
+    return Refused("a file that is to be published is gone: " + path)
+        .Hint(
+            "Nothing was published. Stage again: amend stage computes what is missing.");
   }
   return {};
 }
