@@ -74,7 +74,7 @@ void SortTables(publish::Publication* publication) {
 
 /// Writes a table's facts and notes path and digest in its entry.
 Status WriteTableFacts(Workspace& w, const publish::Publication& publication,
-                       const std::string& table, const std::vector<PartitionFact>& facts,
+                       const std::string& table, const state::TableFacts& facts,
                        ledger::EntryTable* entry) {
   AMEND_ASSIGN_OR_RETURN(engine::Engine * engine, w.engine());
   entry->facts_path =
@@ -97,8 +97,8 @@ class PublicationBuilder {
 
  private:
   Status AddModel(const state::ModelPlan& plan, const run::ModelOutcome& outcome);
-  Result<std::vector<PartitionFact>> FactsOf(const state::ModelPlan& plan,
-                                             const run::ModelOutcome& outcome);
+  state::TableFacts FactsOf(const state::ModelPlan& plan,
+                            const run::ModelOutcome& outcome) const;
   Status AddChange(const state::ModelPlan& plan, const run::ModelOutcome& outcome);
   Result<std::vector<iceberg::DataFile>> FilesOf(const run::ModelOutcome& outcome,
                                                  int spec_id) const;
@@ -107,7 +107,6 @@ class PublicationBuilder {
   bool OldColumnsAsPublished(const run::ModelOutcome& outcome) const;
   Json ColumnsOf(const state::ModelPlan& plan, const run::ModelOutcome& outcome) const;
   const state::Pin* PinOf(const std::string& table) const;
-  const PartitionFact* FactBefore(const std::string& model, const Partition& at) const;
   std::map<std::string, PartitionSet> Changed() const;
   void AddRows();
 
@@ -123,14 +122,6 @@ class PublicationBuilder {
 const state::Pin* PublicationBuilder::PinOf(const std::string& table) const {
   auto it = world_.plan.pins.find(table);
   return it == world_.plan.pins.end() ? nullptr : &it->second;
-}
-
-const PartitionFact* PublicationBuilder::FactBefore(const std::string& model,
-                                                    const Partition& at) const {
-  auto facts = gathered_.facts.find(model);
-  if (facts == gathered_.facts.end()) return nullptr;
-  auto fact = facts->second.by_partition.find(at);
-  return fact == facts->second.by_partition.end() ? nullptr : &fact->second;
 }
 
 /// What a partition of this model is made from, if it is of this publication.
@@ -151,8 +142,8 @@ state::BuildRecord PublicationBuilder::RecordOf(const state::ModelPlan& plan) co
   return record;
 }
 
-Result<std::vector<PartitionFact>> PublicationBuilder::FactsOf(
-    const state::ModelPlan& plan, const run::ModelOutcome& outcome) {
+state::TableFacts PublicationBuilder::FactsOf(const state::ModelPlan& plan,
+                                              const run::ModelOutcome& outcome) const {
   std::map<Partition, PartitionFact> facts;
   state::BuildRecord record = RecordOf(plan);
   for (const state::WriteSet& set : outcome.write_sets) {
@@ -167,24 +158,29 @@ Result<std::vector<PartitionFact>> PublicationBuilder::FactsOf(
       if (fact != facts.end()) fact->second.files.push_back(file.path);
     }
   }
-  constexpr std::int64_t kMostPartitions = 1'000'000;
-  AMEND_ASSIGN(std::vector<Partition> verified,
-               outcome.unchanged.Union(outcome.cut_off).Points(kMostPartitions));
-  const plan::Standing& now = standings_.at(plan.model);
-  for (const Partition& point : verified) {
-    const PartitionFact* before = FactBefore(plan.model, point);
-    if (before == nullptr) continue;
-    PartitionFact fact = *before;
-    fact.kind = state::FactKind::kVerified;
-    fact.record = outcome.cut_off.Contains(point)
-                      ? plan::CutOffRecord(before->record, point, now, record)
-                      : record;
-    fact.record.publication = before->record.publication;
-    facts[point] = std::move(fact);
+  auto before = gathered_.facts.find(plan.model);
+  if (before != gathered_.facts.end()) {
+    const PartitionSet verified = outcome.unchanged.Union(outcome.cut_off);
+    const plan::Standing& now = standings_.at(plan.model);
+    for (const auto& [point, known] : before->second.by_partition) {
+      if (!verified.Contains(point)) continue;
+      PartitionFact fact = known;
+      fact.kind = state::FactKind::kVerified;
+      fact.record = outcome.cut_off.Contains(point)
+                        ? plan::CutOffRecord(known.record, point, now, record)
+                        : record;
+      fact.record.publication = known.record.publication;
+      facts[point] = std::move(fact);
+    }
   }
-  std::vector<PartitionFact> list;
-  for (auto& [point, fact] : facts) list.push_back(std::move(fact));
-  return list;
+  state::TableFacts all;
+  for (auto& [point, fact] : facts) all.points.push_back(std::move(fact));
+  // What a cut-off leaves of partitions without end keeps its record: it is as true as it
+  // was, for no input of theirs changed.
+  if (!outcome.rest.empty()) {
+    all.rest.push_back({outcome.rest, state::FactKind::kBuilt, record});
+  }
+  return all;
 }
 
 Result<std::vector<iceberg::DataFile>> PublicationBuilder::FilesOf(
@@ -293,8 +289,8 @@ Status PublicationBuilder::AddModel(const state::ModelPlan& plan,
   entry.table = plan.model;
   entry.changed = RangesToJson(w_.lineage().SpaceOf(plan.model), outcome.changed);
   entry.columns = ColumnsOf(plan, outcome);
-  AMEND_ASSIGN_OR_RETURN(std::vector<PartitionFact> facts, FactsOf(plan, outcome));
-  AMEND_RETURN_IF_ERROR(WriteTableFacts(w_, publication_, plan.model, facts, &entry));
+  AMEND_RETURN_IF_ERROR(
+      WriteTableFacts(w_, publication_, plan.model, FactsOf(plan, outcome), &entry));
   publication_.entry.tables.push_back(std::move(entry));
   if (outcome.changed.empty()) return {};
   return AddChange(plan, outcome);
@@ -422,6 +418,26 @@ Status RollbackBuilder::AddTable(const ledger::EntryTable& table) {
   return {};
 }
 
+/// What was known before of partitions of which an entry said that they have no rows.
+std::vector<state::RestFact> RestBefore(const state::FactsInForce& before,
+                                        const PartitionSet& rest) {
+  std::map<std::size_t, PartitionSet> of_record;
+  before.built.ForEachRunIn(rest, [&](const PartitionSet& at, std::size_t record) {
+    auto known = of_record.try_emplace(record, rest.shape()).first;
+    known->second = known->second.Union(at);
+  });
+  std::vector<state::RestFact> facts;
+  for (auto& [record, partitions] : of_record) {
+    facts.push_back(
+        {std::move(partitions), state::FactKind::kRestored, before.records[record]});
+  }
+  PartitionSet never = rest.Difference(before.built.Domain());
+  if (!never.empty()) {
+    facts.push_back({std::move(never), state::FactKind::kRemoved, {}});
+  }
+  return facts;
+}
+
 /// Records as they were before the entry; the partitions are held.
 Status RollbackBuilder::AddFacts(const ledger::EntryTable& table,
                                  ledger::EntryTable* entry) {
@@ -431,7 +447,7 @@ Status RollbackBuilder::AddFacts(const ledger::EntryTable& table,
   }
   AMEND_ASSIGN_OR_RETURN(state::FactsInForce before, w_.Facts(earlier, table.table));
   AMEND_ASSIGN_OR_RETURN(state::FactsInForce taken_back, w_.Facts({entry_}, table.table));
-  std::vector<PartitionFact> facts;
+  state::TableFacts facts;
   std::vector<Partition> points;
   for (const auto& [point, fact] : taken_back.by_partition) {
     points.push_back(point);
@@ -441,11 +457,12 @@ Status RollbackBuilder::AddFacts(const ledger::EntryTable& table,
     restored.partition = point;
     restored.kind = known == before.by_partition.end() ? state::FactKind::kRemoved
                                                        : state::FactKind::kRestored;
-    facts.push_back(std::move(restored));
+    facts.points.push_back(std::move(restored));
   }
+  PartitionSet rest = taken_back.Rest();
+  facts.rest = RestBefore(before, rest);
   AMEND_RETURN_IF_ERROR(WriteTableFacts(w_, publication_, table.table, facts, entry));
-  return AddHold(table.table,
-                 PartitionSet::Of(w_.lineage().SpaceOf(table.table).shape(), points));
+  return AddHold(table.table, PartitionSet::Of(rest.shape(), points).Union(rest));
 }
 
 Status RollbackBuilder::AddHold(const std::string& model,

@@ -341,32 +341,30 @@ Result<Answer> Amend::Why(const std::string& table, const std::string& partition
         return amend::Status();
       }));
   AMEND_ASSIGN(state::FactsInForce facts, workspace_->Facts(entries, model->model.name));
-  auto fact =
-      points.empty() ? facts.by_partition.end() : facts.by_partition.find(points.front());
-  if (fact == facts.by_partition.end()) {
+  std::optional<state::PartitionFact> fact;
+  if (!points.empty()) fact = facts.Of(points.front());
+  if (!fact) {
     return Fail(NotFound("it was never built, or its build was taken back")
                     .Table(model->model.name)
                     .Partition(partition)
                     .Hint("amend plan says whether it is missing."));
   }
   auto entry = std::find_if(entries.begin(), entries.end(), [&](const ledger::Entry& e) {
-    return e.number == fact->second.record.publication;
+    return e.number == fact->record.publication;
   });
   if (entry == entries.end()) {
     return Fail(Damaged("the ledger has no entry that built it").Table(table));
   }
   Answer answer;
-  AMEND_ASSIGN(answer.json,
-               WhyJson(*workspace_, model->model.name, *entry, fact->second));
+  AMEND_ASSIGN(answer.json, WhyJson(*workspace_, model->model.name, *entry, *fact));
   answer.text = fmt::format(
       "{} {}\n  built by #{} (plan {}) at {} by {}\n  because: {}\n  {} rows, definition "
       "{}\n",
       model->model.name, space.Format(points.front()), entry->number, entry->plan,
       FormatMicros(entry->at_micros), entry->author,
       entry->reason.empty() ? "no reason given" : entry->reason,
-      GroupDigits(fact->second.digest.rows),
-      fact->second.record.definition.substr(0, 12));
-  for (const auto& [input, version] : fact->second.record.verified_at) {
+      GroupDigits(fact->digest.rows), fact->record.definition.substr(0, 12));
+  for (const auto& [input, version] : fact->record.verified_at) {
     answer.text += fmt::format("  from {} at version {}\n", input, version);
   }
   return answer;

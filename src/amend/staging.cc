@@ -68,6 +68,7 @@ Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& g
   const state::Pin* pin = FindPin(plan, name);
   const lineage::BoundModelEntry* model = workspace.lineage().FindModel(name);
   run::RunTable table;
+  table.recorded = PartitionSet(space.shape());
   table.pinned = table::Contents(space, {});
   table.location = workspace.LocationOf(name);
   if (pin != nullptr) {
@@ -86,9 +87,12 @@ Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& g
     // A digest is of the files we published. Where others are live, nothing is known of
     // what is there, and equal rows of ours must replace them.
     const PartitionSet foreign = ForeignPartitions(table.pinned, facts->second);
+    std::vector<partition::Partition> recorded;
     for (const auto& [point, fact] : facts->second.by_partition) {
+      recorded.push_back(point);
       if (!foreign.Contains(point)) table.published[point] = fact.digest;
     }
+    table.recorded = PartitionSet::Of(space.shape(), recorded);
   }
   world->tables.emplace(name, std::move(table));
   return {};

@@ -125,32 +125,33 @@ publish::Publisher Workspace::MakePublisher() const {
   return publish::Publisher(env_, std::move(options), store_->catalog(), *ledger_);
 }
 
+/// What the publication made of its own inputs is known by now.
+void Workspace::Resolve(const ledger::Entry& entry, state::BuildRecord* record) {
+  for (auto& [input, version] : record->verified_at) {
+    if (version != engine::kThisPublication) continue;
+    for (const ledger::EntryTable& made : entry.tables) {
+      if (made.table != input) continue;
+      version = made.version;
+      if (record->verified_in.contains(input)) continue;
+      // Made by this publication, so its uuid was not known yet.
+      auto loaded = store_->Load(input, made.metadata_location);
+      if (loaded) record->verified_in[input] = (*loaded)->metadata.uuid();
+    }
+  }
+  if (record->publication == engine::kThisNumber) record->publication = entry.number;
+}
+
 Status Workspace::ApplyFacts(const ledger::Entry& entry, const std::string& model,
                              state::FactsInForce* in_force) {
   const partition::PartitionSpace& space = lineage().SpaceOf(model);
   for (const ledger::EntryTable& table : entry.tables) {
     if (table.table != model || table.facts_path.empty()) continue;
     AMEND_ASSIGN_OR_RETURN(engine::Engine * engine, this->engine());
-    AMEND_ASSIGN_OR_RETURN(std::vector<state::PartitionFact> facts,
+    AMEND_ASSIGN_OR_RETURN(state::TableFacts facts,
                            engine::ReadFacts(env_, engine->connection(), space,
                                              table.facts_path, table.facts_digest));
-    // What this publication made of its own inputs is known by now.
-    for (state::PartitionFact& fact : facts) {
-      for (auto& [input, version] : fact.record.verified_at) {
-        if (version != engine::kThisPublication) continue;
-        for (const ledger::EntryTable& made : entry.tables) {
-          if (made.table != input) continue;
-          version = made.version;
-          if (fact.record.verified_in.contains(input)) continue;
-          // Made by this publication, so its uuid was not known yet.
-          auto loaded = store_->Load(input, made.metadata_location);
-          if (loaded) fact.record.verified_in[input] = (*loaded)->metadata.uuid();
-        }
-      }
-      if (fact.record.publication == engine::kThisNumber) {
-        fact.record.publication = entry.number;
-      }
-    }
+    for (state::PartitionFact& fact : facts.points) Resolve(entry, &fact.record);
+    for (state::RestFact& fact : facts.rest) Resolve(entry, &fact.record);
     in_force->Apply(facts);
   }
   return {};

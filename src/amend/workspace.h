@@ -85,6 +85,7 @@ class Workspace {
     std::vector<std::int64_t> numbers;
     state::FactsInForce facts;
   };
+  void Resolve(const ledger::Entry& entry, state::BuildRecord* record);
   Status ApplyFacts(const ledger::Entry& entry, const std::string& model,
                     state::FactsInForce* in_force);
 

@@ -1,12 +1,14 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "base/text.h"
 #include "engine/measure.h"
 #include "engine/metrics.h"
+#include "engine/partition_columns.h"
 #include "engine/sql_text.h"
 #include "fmt/format.h"
 #include "table/types.h"
@@ -16,6 +18,10 @@ namespace {
 
 constexpr std::string_view kKeyColumn = "_amend_p";
 constexpr std::int64_t kRowGroupRows = 122'880;
+/// DuckDB keeps a hundred files of a partitioned COPY open and closes the oldest beyond.
+constexpr std::size_t kMostInOneCopy = 100;
+constexpr std::int64_t kMostPartitions = 1'000'000;
+constexpr std::string_view kRowsTable = "_amend_rows";
 
 /// The model's SELECT with its columns cast to the table's types and matched by name, and
 /// rows of partitions that are neither asked for nor impossible left out.
@@ -26,7 +32,8 @@ std::string OutputSql(const TaskSpec& spec) {
     columns.push_back(
         fmt::format("{0}::{1} AS {0}", name, table::SqlFromType(field.type)));
   }
-  partition::PartitionSet kept = spec.asked.Union(spec.tolerated.Complement());
+  partition::PartitionSet kept =
+      spec.asked.Union(spec.watched).Union(spec.tolerated.Complement());
   return fmt::format("SELECT * FROM (SELECT {} FROM (\n{}\n) AS amend_model) WHERE {}",
                      Join(columns, ", "), spec.sql, MembershipSql(spec.space, kept));
 }
@@ -123,7 +130,7 @@ void AddDigest(const state::Digest& from, state::Digest* to) {
 /// another name, so a landing may have two of one partition; it asks about rows alone,
 /// and those add up. Keys are counted file by file: there a second file would hide a
 /// duplicate.
-Status AddMeasure(const TaskSpec& spec, PartitionMeasure measure, bool landing,
+Status AddMeasure(const TaskSpec& spec, PartitionMeasure measure,
                   std::vector<PartitionMeasure>* measures) {
   auto earlier = std::find_if(
       measures->begin(), measures->end(),
@@ -132,12 +139,27 @@ Status AddMeasure(const TaskSpec& spec, PartitionMeasure measure, bool landing,
     measures->push_back(std::move(measure));
     return {};
   }
-  if (!landing) {
+  if (!spec.streamed) {
     return Internal("a partition was written as two files")
         .Partition(spec.space.Format(measure.partition));
   }
   earlier->rows += measure.rows;
   return {};
+}
+
+/// Adds the result of one part to that of the whole task.
+void Append(TaskResult part, TaskResult* whole) {
+  auto append = [](auto& from, auto& to) {
+    to.insert(to.end(), std::make_move_iterator(from.begin()),
+              std::make_move_iterator(from.end()));
+  };
+  for (state::StagedFile& file : part.write_set.files) {
+    file.ordinal = static_cast<int>(whole->write_set.files.size());
+    whole->write_set.files.push_back(std::move(file));
+  }
+  append(part.write_set.staged, whole->write_set.staged);
+  append(part.measures, whole->measures);
+  append(part.strays, whole->strays);
 }
 
 }  // namespace
@@ -187,12 +209,83 @@ Result<duck::Rows> Engine::Query(const std::vector<TaskInput>& inputs,
 }
 
 Result<TaskResult> Engine::Run(const TaskSpec& spec) {
-  constexpr std::int64_t kMostPartitions = 100'000;
   std::int64_t cpu_before = env_->ThreadCpuMicros();
-  // A landing does not know its partitions beforehand: what the rows say is asked for.
-  bool open = !spec.asked.Count().has_value();
+  std::optional<std::int64_t> count = spec.asked.Count();
+  bool at_once =
+      spec.streamed || (count && *count <= static_cast<std::int64_t>(kMostInOneCopy));
+  AMEND_ASSIGN(TaskResult result, at_once ? RunOnce(spec) : RunInParts(spec));
+  result.write_set.cpu_micros = env_->ThreadCpuMicros() - cpu_before;
+  return result;
+}
+
+Result<std::vector<partition::Partition>> Engine::PartitionsWithRows(
+    const partition::PartitionSpace& space) {
+  AMEND_ASSIGN(duck::Rows rows,
+               connection_->Query(fmt::format("SELECT DISTINCT {} FROM {}",
+                                              PointColumnsSql(space), kRowsTable)));
   std::vector<partition::Partition> points;
-  if (!open) {
+  for (const duck::Row& row : rows.rows) points.push_back(PointOfRow(space, row, 0));
+  return points;
+}
+
+Status Engine::WriteParts(const TaskSpec& spec, TaskResult* result) {
+  AMEND_ASSIGN_OR_RETURN(std::vector<partition::Partition> with_rows,
+                         PartitionsWithRows(spec.space));
+  partition::Shape shape = spec.space.shape();
+  bool endless = !spec.asked.Count();
+  std::vector<partition::Partition> points = spec.known;
+  if (endless) {
+    points.insert(points.end(), with_rows.begin(), with_rows.end());
+  } else {
+    AMEND_ASSIGN_OR_RETURN(points, spec.asked.Points(kMostPartitions));
+  }
+  std::erase_if(points, [&](const auto& point) { return !spec.asked.Contains(point); });
+  std::sort(points.begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
+  TaskSpec part = spec;
+  part.sql = fmt::format("SELECT * FROM {}", kRowsTable);
+  part.inputs.clear();
+  part.watched = partition::PartitionSet(shape);
+  part.tolerated = spec.asked.Union(spec.watched).Union(spec.tolerated);
+  for (std::size_t at = 0; at == 0 || at < points.size(); at += kMostInOneCopy) {
+    auto end = points.begin() +
+               static_cast<std::ptrdiff_t>(std::min(points.size(), at + kMostInOneCopy));
+    part.asked = partition::PartitionSet::Of(
+        shape, std::vector(points.begin() + static_cast<std::ptrdiff_t>(at), end));
+    part.file_prefix = fmt::format("{}-{}", spec.file_prefix, at / kMostInOneCopy);
+    AMEND_ASSIGN_OR_RETURN(TaskResult written, RunOnce(part));
+    Append(std::move(written), result);
+    part.tolerated = partition::PartitionSet::All(shape);  // strays are told once
+  }
+  result->write_set.partitions = partition::PartitionSet::Of(shape, points);
+  if (endless) {
+    points.insert(points.end(), with_rows.begin(), with_rows.end());
+    result->write_set.rest = spec.asked.Union(spec.watched)
+                                 .Difference(partition::PartitionSet::Of(shape, points));
+  }
+  return {};
+}
+
+Result<TaskResult> Engine::RunInParts(const TaskSpec& spec) {
+  AMEND_FAIL_IF_ERROR(Bind(spec.inputs));
+  AMEND_ASSIGN(auto evaluated,
+               connection_->Execute(fmt::format("CREATE OR REPLACE TEMP TABLE {} AS {}",
+                                                kRowsTable, OutputSql(spec))));
+  static_cast<void>(evaluated);
+  TaskResult result;
+  result.write_set.name = spec.name;
+  result.write_set.model = spec.model;
+  Status written = WriteParts(spec, &result);
+  AMEND_ASSIGN(auto dropped,
+               connection_->Execute(fmt::format("DROP TABLE IF EXISTS {}", kRowsTable)));
+  static_cast<void>(dropped);
+  AMEND_FAIL_IF_ERROR(written);
+  return result;
+}
+
+Result<TaskResult> Engine::RunOnce(const TaskSpec& spec) {
+  std::vector<partition::Partition> points;
+  if (!spec.streamed) {
     AMEND_ASSIGN(points, spec.asked.Points(kMostPartitions));
   }
   AMEND_FAIL_IF_ERROR(Bind(spec.inputs));
@@ -214,7 +307,8 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     MeasuredFile& file = measured[i];
     auto entry = staged.find(file.measure.partition);
-    if (entry == staged.end() && open && spec.asked.Contains(file.measure.partition)) {
+    if (entry == staged.end() && spec.streamed &&
+        spec.asked.Contains(file.measure.partition)) {
       staged.merge(EmptyStaged(spec, {file.measure.partition}));
       entry = staged.find(file.measure.partition);
     }
@@ -229,13 +323,12 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
     result.write_set.files.push_back(
         ToStagedFile(files[i], file.measure.partition,
                      static_cast<int>(result.write_set.files.size())));
-    AMEND_FAIL_IF_ERROR(
-        AddMeasure(spec, std::move(file.measure), open, &result.measures));
+    AMEND_FAIL_IF_ERROR(AddMeasure(spec, std::move(file.measure), &result.measures));
   }
   result.write_set.name = spec.name;
   result.write_set.model = spec.model;
   result.write_set.partitions = spec.asked;
-  if (open) {
+  if (spec.streamed) {
     points.clear();
     for (const auto& [point, entry] : staged) points.push_back(point);
     result.write_set.partitions = partition::PartitionSet::Of(spec.space.shape(), points);
@@ -243,7 +336,6 @@ Result<TaskResult> Engine::Run(const TaskSpec& spec) {
   for (auto& [point, entry] : staged) {
     result.write_set.staged.push_back(std::move(entry));
   }
-  result.write_set.cpu_micros = env_->ThreadCpuMicros() - cpu_before;
   return result;
 }
 

@@ -34,6 +34,10 @@ class Engine {
 
   /// Runs the task and leaves its files, synced by nobody yet, in spec.folder. On failure
   /// files may remain under `<folder>/<prefix>…`; the run's owner removes them.
+  ///
+  /// A task of more partitions than one COPY keeps open, or of partitions without end, is
+  /// evaluated once into a temporary table (which spills) and written from there in
+  /// parts.
   Result<TaskResult> Run(const TaskSpec& spec);
 
   /// A SELECT over bound inputs, for people: rows in memory.
@@ -46,6 +50,11 @@ class Engine {
   void Interrupt() { connection_->Interrupt(); }
 
  private:
+  Result<TaskResult> RunOnce(const TaskSpec& spec);
+  Result<TaskResult> RunInParts(const TaskSpec& spec);
+  Status WriteParts(const TaskSpec& spec, TaskResult* result);
+  Result<std::vector<partition::Partition>> PartitionsWithRows(
+      const partition::PartitionSpace& space);
   Engine(Env& env, duck::Database database, duck::Connection connection);
 
   Env* env_;

@@ -64,6 +64,7 @@ class EngineTest : public ::testing::Test {
     spec.space = space;
     spec.asked = asked;
     spec.tolerated = asked;
+    spec.watched = PartitionSet(space.shape());
     spec.schema = output;
     spec.folder = folder_ + "/out";
     spec.file_prefix = "00000-1";
@@ -92,6 +93,68 @@ TEST_F(EngineTest, SpillsWhereNoFolderWasYet) {
       "SELECT max(n) FROM (SELECT row_number() OVER (ORDER BY hash(i)) AS n "
       "FROM range(2000000) t(i))");
   EXPECT_TRUE(rows.has_value()) << rows.error().ToString();
+}
+
+/// What parts give is what one COPY of each partition would give.
+TEST_F(EngineTest, WritesPartitionsWithoutEndInParts) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  // 250 days, two rows each; the last ten days are not asked for, only watched.
+  std::string in = WriteInput(
+      schema,
+      "SELECT DATE '2024-01-01' + (i % 250)::INT AS d, i AS v FROM range(500) t(i)");
+  TaskSpec spec = Spec(
+      space, schema, {in}, schema, "SELECT d, v FROM src",
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::FromRuns(
+                                               {{partition::kMinusInfinity, Day(241)}},
+                                               /*null=*/true)));
+  spec.watched = PartitionSet::OfTimes(
+      space.shape(), partition::TimeRuns::Of(Day(241), partition::kPlusInfinity));
+  spec.tolerated = PartitionSet::All(space);
+  spec.known = {{std::nullopt, {}}, {Day(-5), {}}};
+  TaskResult result = Run(spec);
+
+  EXPECT_THAT(result.strays, SizeIs(0));
+  EXPECT_THAT(result.write_set.files, SizeIs(240));
+  EXPECT_THAT(result.measures, SizeIs(240));
+  ASSERT_THAT(result.write_set.staged, SizeIs(242));
+  EXPECT_EQ(result.write_set.staged[0].digest.rows, 0);  // NULL had rows before
+  EXPECT_EQ(result.write_set.staged[1].partition, (Partition{Day(-5), {}}));
+  EXPECT_EQ(result.write_set.files[239].ordinal, 239);
+  ASSERT_TRUE(result.write_set.rest.has_value());
+  const PartitionSet& rest = *result.write_set.rest;
+  EXPECT_FALSE(rest.Contains({Day(1), {}}));
+  EXPECT_FALSE(rest.Contains({Day(-5), {}}));   // said by name
+  EXPECT_FALSE(rest.Contains({Day(245), {}}));  // has rows, not produced
+  EXPECT_TRUE(rest.Contains({Day(251), {}}));
+  EXPECT_TRUE(rest.Contains({Day(-6), {}}));
+
+  TaskSpec one = spec;
+  one.asked = PartitionSet::Of(space.shape(), Partition{Day(150), {}});
+  one.known.clear();
+  one.watched = PartitionSet(space.shape());
+  one.file_prefix = "00001-1";
+  auto of = [](const TaskResult& r, std::int64_t day) {
+    for (const state::StagedPartition& staged : r.write_set.staged) {
+      if (staged.partition.time == day) return staged.digest;
+    }
+    return state::Digest();
+  };
+  EXPECT_EQ(of(Run(one), Day(150)), of(result, Day(150)));
+}
+
+TEST_F(EngineTest, TellsOfStraysOnceHoweverManyPartsThereAre) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  std::string in = WriteInput(
+      schema,
+      "SELECT DATE '2024-01-01' + (i % 250)::INT AS d, i AS v FROM range(500) t(i)");
+  TaskResult result = Run(Spec(
+      space, schema, {in}, schema, "SELECT d, v FROM src",
+      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(250)))));
+  EXPECT_THAT(result.write_set.files, SizeIs(249));
+  ASSERT_THAT(result.strays, SizeIs(1));
+  EXPECT_EQ(result.strays[0].rows, 2);
 }
 
 TEST_F(EngineTest, WritesOneMeasuredFileForEachPartition) {

@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "fmt/format.h"
+#include "state/encode.h"
 
 namespace amend::engine {
 namespace {
@@ -13,7 +14,7 @@ constexpr std::size_t kRowsPerInsert = 500;
 constexpr std::string_view kColumns =
     "time BIGINT, \"values\" VARCHAR, kind VARCHAR, rows BIGINT, low UBIGINT, "
     "high UBIGINT, formula VARCHAR, definition VARCHAR, publication BIGINT, "
-    "verified_at VARCHAR, write_set VARCHAR, files VARCHAR";
+    "verified_at VARCHAR, write_set VARCHAR, files VARCHAR, partitions VARCHAR";
 
 Json ValuesToJson(const partition::PartitionSpace& space,
                   const partition::ValueTuple& values) {
@@ -24,41 +25,58 @@ Json ValuesToJson(const partition::PartitionSpace& space,
   return json;
 }
 
-std::string RowSql(const partition::PartitionSpace& space, const PartitionFact& fact) {
+std::string VerifiedJson(const state::BuildRecord& record) {
   Json verified = Json::object();
-  for (const auto& [table, version] : fact.record.verified_at) {
-    auto uuid = fact.record.verified_in.find(table);
-    verified[table] = uuid == fact.record.verified_in.end()
+  for (const auto& [table, version] : record.verified_at) {
+    auto uuid = record.verified_in.find(table);
+    verified[table] = uuid == record.verified_in.end()
                           ? Json(version)
                           : Json::array({version, uuid->second});
   }
-  return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})",
+  return verified.dump();
+}
+
+std::string RowSql(const partition::PartitionSpace& space, const PartitionFact& fact) {
+  return fmt::format("({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, NULL)",
                      fact.partition.time ? std::to_string(*fact.partition.time) : "NULL",
                      SqlLiteral(ValuesToJson(space, fact.partition.values).dump()),
                      SqlLiteral(FactKindName(fact.kind)), fact.digest.rows,
                      fact.digest.low, fact.digest.high, SqlLiteral(fact.digest.formula),
                      SqlLiteral(fact.record.definition), fact.record.publication,
-                     SqlLiteral(verified.dump()), SqlLiteral(fact.write_set),
+                     SqlLiteral(VerifiedJson(fact.record)), SqlLiteral(fact.write_set),
                      SqlLiteral(Json(fact.files).dump()));
 }
 
+std::string RowSql(const state::RestFact& fact) {
+  return fmt::format("(NULL, '[]', {}, 0, 0, 0, '', {}, {}, {}, '', '[]', {})",
+                     SqlLiteral(FactKindName(fact.kind)),
+                     SqlLiteral(fact.record.definition), fact.record.publication,
+                     SqlLiteral(VerifiedJson(fact.record)),
+                     SqlLiteral(state::SetToJson(fact.partitions).dump()));
+}
+
 Status Fill(duck::Connection& connection, const partition::PartitionSpace& space,
-            const std::vector<PartitionFact>& facts) {
+            const state::TableFacts& facts) {
   AMEND_ASSIGN_OR_RETURN(auto made,
                          connection.Execute(fmt::format(
                              "CREATE OR REPLACE TEMP TABLE amend_facts ({})", kColumns)));
   static_cast<void>(made);
-  for (std::size_t at = 0; at < facts.size(); at += kRowsPerInsert) {
-    std::vector<std::string> rows;
-    for (std::size_t i = at; i < std::min(facts.size(), at + kRowsPerInsert); ++i) {
-      rows.push_back(RowSql(space, facts[i]));
-    }
+  std::vector<std::string> rows;
+  auto insert = [&]() -> Status {
+    if (rows.empty()) return {};
     AMEND_ASSIGN_OR_RETURN(
         auto inserted,
         connection.Execute("INSERT INTO amend_facts VALUES " + Join(rows, ", ")));
     static_cast<void>(inserted);
+    rows.clear();
+    return {};
+  };
+  for (const state::RestFact& fact : facts.rest) rows.push_back(RowSql(fact));
+  for (const PartitionFact& fact : facts.points) {
+    if (rows.size() >= kRowsPerInsert) AMEND_RETURN_IF_ERROR(insert());
+    rows.push_back(RowSql(space, fact));
   }
-  return {};
+  return insert();
 }
 
 /// Reads one row's columns from left to right; the first wrong one makes it Damaged.
@@ -66,6 +84,21 @@ class FactReader {
  public:
   FactReader(const partition::PartitionSpace& space, const duck::Row& row)
       : space_(space), row_(row) {}
+
+  bool IsRest() const { return !duck::IsNull(row_[12]); }
+
+  Result<state::RestFact> ReadRest() {
+    state::RestFact fact;
+    auto kind = state::ParseFactKind(Text(2));
+    if (kind) fact.kind = *kind;
+    ReadRecord(&fact.record);
+    auto partitions = state::SetFromJson(Parsed(12));
+    if (!partitions || partitions->shape() != space_.shape()) damaged_ = true;
+    if (damaged_ || !kind)
+      return Fail(Damaged("a fact of many partitions does not read"));
+    fact.partitions = *std::move(partitions);
+    return fact;
+  }
 
   Result<PartitionFact> Read() {
     PartitionFact fact;
@@ -78,9 +111,7 @@ class FactReader {
     auto kind = state::ParseFactKind(Text(2));
     if (kind) fact.kind = *kind;
     fact.digest = {Text(6), Int(3), Unsigned(4), Unsigned(5)};
-    fact.record.definition = Text(7);
-    fact.record.publication = Int(8);
-    ReadVerified(&fact.record);
+    ReadRecord(&fact.record);
     fact.write_set = Text(10);
     ReadFiles(&fact.files);
     if (damaged_ || !kind) return Fail(Damaged("a partition fact does not read"));
@@ -121,7 +152,9 @@ class FactReader {
       if (value) values->push_back(*std::move(value));
     }
   }
-  void ReadVerified(state::BuildRecord* record) {
+  void ReadRecord(state::BuildRecord* record) {
+    record->definition = Text(7);
+    record->publication = Int(8);
     Json json = Parsed(9);
     for (const auto& [table, at] : json.items()) {
       bool with_uuid = at.is_array() && at.size() == 2 && at[1].is_string();
@@ -148,8 +181,8 @@ class FactReader {
 
 Result<std::string> WriteFacts(Env& env, duck::Connection& connection,
                                const partition::PartitionSpace& space,
-                               const std::vector<PartitionFact>& facts,
-                               const std::string& path, const std::string& root) {
+                               const state::TableFacts& facts, const std::string& path,
+                               const std::string& root) {
   AMEND_FAIL_IF_ERROR(env.CreateFolders(path.substr(0, path.rfind('/'))));
   AMEND_FAIL_IF_ERROR(Fill(connection, space, facts));
   AMEND_ASSIGN(auto written,
@@ -162,10 +195,9 @@ Result<std::string> WriteFacts(Env& env, duck::Connection& connection,
   return Sha256File(env, path);
 }
 
-Result<std::vector<PartitionFact>> ReadFacts(Env& env, duck::Connection& connection,
-                                             const partition::PartitionSpace& space,
-                                             const std::string& path,
-                                             const std::string& digest) {
+Result<state::TableFacts> ReadFacts(Env& env, duck::Connection& connection,
+                                    const partition::PartitionSpace& space,
+                                    const std::string& path, const std::string& digest) {
   AMEND_ASSIGN(std::string found, Sha256File(env, path));
   if (found != digest) {
     return Fail(Damaged("the facts file is not the one that was published: " + path)
@@ -176,11 +208,18 @@ Result<std::vector<PartitionFact>> ReadFacts(Env& env, duck::Connection& connect
                                     "hive_partitioning=false) ORDER BY \"values\", "
                                     "time NULLS FIRST",
                                     duck::ToPathLiteral(path))));
-  std::vector<PartitionFact> facts;
+  state::TableFacts facts;
   for (const duck::Row& row : rows.rows) {
-    auto fact = FactReader(space, row).Read();
-    if (!fact) return Fail(fact.error().Annotate(path));
-    facts.push_back(*std::move(fact));
+    FactReader reader(space, row);
+    if (reader.IsRest()) {
+      auto fact = reader.ReadRest();
+      if (!fact) return Fail(fact.error().Annotate(path));
+      facts.rest.push_back(*std::move(fact));
+    } else {
+      auto fact = reader.Read();
+      if (!fact) return Fail(fact.error().Annotate(path));
+      facts.points.push_back(*std::move(fact));
+    }
   }
   return facts;
 }

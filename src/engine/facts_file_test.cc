@@ -28,7 +28,11 @@ TEST(FactsFile, ComesBackEqualWithAndWithoutUuids) {
   PartitionFact removed;
   removed.partition = {8, {}};
   removed.kind = state::FactKind::kRemoved;
-  const std::vector<PartitionFact> facts = {known, removed};
+  state::RestFact rest;
+  rest.partitions = partition::PartitionSet::OfTimes(
+      space.shape(), partition::TimeRuns::Of(9, partition::kPlusInfinity));
+  rest.record = known.record;
+  const state::TableFacts facts = {{known, removed}, {rest}};
 
   const std::string path = folder + "/facts.parquet";
   auto digest = WriteFacts(Env::Real(), engine->connection(), space, facts, path, folder);

@@ -45,9 +45,14 @@ struct TaskSpec {
   std::string sql;
   std::vector<TaskInput> inputs;
   partition::PartitionSpace space;
-  /// Partitions to produce. Without end (a landing, which learns its partitions from the
-  /// rows): each that rows fall into.
+  /// Partitions to produce. Without end: each of them that rows fall into, and `known`.
   partition::PartitionSet asked;
+  /// Where `asked` has no end, those of them that had rows before: they are produced even
+  /// if they have none any more. Ascending.
+  std::vector<partition::Partition> known;
+  /// Where `asked` has no end, partitions of which the same evaluation tells whether they
+  /// have rows, without producing them.
+  partition::PartitionSet watched;
   /// Partitions that rows may fall into besides the asked ones because the inputs of the
   /// asked ones also feed them in part (Affected(Required(asked))). Such rows are
   /// dropped; rows outside of both are strays: the mapping was wrong, and the task says
@@ -57,6 +62,9 @@ struct TaskSpec {
   /// Columns of the published schema, where it had fewer: digests over both are taken.
   std::optional<std::vector<std::string>> old_columns;
   MeasureSpec measures;
+  /// A landing: one COPY straight from its file, whatever partitions the rows fall into.
+  /// One with many may be written as several files of a partition.
+  bool streamed = false;
   /// Sort (spilling where needed) so that one file at a time is open: for streams over
   /// more partitions than a batch has, whose writers would not fit the memory.
   bool sort_by_partition = false;

@@ -84,6 +84,8 @@ Result<StagedLanding> StageFile(Env& env, engine::Engine& engine,
   spec.space = source.space;
   spec.asked = partition::PartitionSet::All(source.space);
   spec.tolerated = spec.asked;
+  spec.watched = partition::PartitionSet(source.space.shape());
+  spec.streamed = true;
   spec.schema = schema;
   spec.sort_by_partition = info.size > kSortedAboveBytes;
   spec.folder = folder;

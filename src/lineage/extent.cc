@@ -6,6 +6,8 @@ partition::PartitionSet PossiblePartitions(
     const BoundModel& bound, partition::Shape output,
     const std::function<partition::PartitionSet(const std::string& table)>& live) {
   partition::PartitionSet possible(output);
+  // What reads nothing gives its rows whatever the inputs hold.
+  if (bound.inputs.empty()) return partition::PartitionSet::All(output);
   if (bound.extents.empty()) {
     for (const InputRef& ref : bound.inputs) {
       possible = possible.Union(ref.mapping.Affected(live(ref.table)));

@@ -232,4 +232,10 @@ Status PartitionSet::Verify() const {
   return {};
 }
 
+PartitionSet UnfinishedAt(const PartitionSpace& space, std::int64_t now_micros) {
+  if (!space.has_time()) return PartitionSet::Empty(space);
+  std::int64_t first = PeriodContainingMicros(space.time()->grain, now_micros).ordinal();
+  return PartitionSet::OfTimes(space.shape(), TimeRuns::Of(first, kPlusInfinity));
+}
+
 }  // namespace amend::partition

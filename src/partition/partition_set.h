@@ -90,6 +90,10 @@ class PartitionSet {
   Named named_;
 };
 
+/// Periods that end after `now_micros`, of every value; empty without a time dimension. A
+/// zone's local periods are taken as those of UTC.
+PartitionSet UnfinishedAt(const PartitionSpace& space, std::int64_t now_micros);
+
 /// Inclusive ranges for `--json`: [{"first": "2001-03-05", "last": "2001-03-18",
 /// "count": 14}]; first and last are "all" where there is no time dimension and null for
 /// NULL. Values are members ahead of them, named by column (after a '=' where a column

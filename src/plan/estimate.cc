@@ -51,7 +51,12 @@ Amount AmountOf(const state::TableState& table, const PartitionSet& set,
   }
   auto unsized = left.Count();
   if (unsized == 0) return amount;
-  if (!unsized || sized_partitions == 0) return {.origin = Origin::kUnknown};
+  if (sized_partitions == 0) return {.origin = Origin::kUnknown};
+  if (!unsized) {
+    // Most of a set without end has no rows: taken as those that have some now.
+    amount.origin = Origin::kExtrapolated;
+    return amount;
+  }
   double share = static_cast<double>(*unsized) / sized_partitions;
   amount.origin = Origin::kExtrapolated;
   amount.rows += share * sized_rows;

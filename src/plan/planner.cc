@@ -274,6 +274,11 @@ class Planner {
     const std::string& name = entry.model.name;
     const partition::PartitionSpace& space = entry.model.space;
     PartitionSet open = work.left_open.Difference(standing.on_hold);
+    const state::TableState* table = TableOf(name);
+    if (!open.Count() && table != nullptr) {
+      // All periods to come: those that were evaluated and had no rows are no news.
+      open = open.Difference(table->built.Domain().Difference(table->live));
+    }
     if (!open.empty()) {
       AddWarning("open", fmt::format("{} {} not planned: not finished at the plan's now",
                                      name, partition::Describe(space, open)));

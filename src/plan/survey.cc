@@ -47,15 +47,6 @@ struct Verified {
   }
 };
 
-/// Periods that end after `now`. A zone's local periods are taken as those of UTC.
-PartitionSet Unfinished(const partition::PartitionSpace& space, std::int64_t now) {
-  if (!space.has_time()) return PartitionSet::Empty(space);
-  std::int64_t first =
-      partition::PeriodContainingMicros(space.time()->grain, now).ordinal();
-  return PartitionSet::OfTimes(space.shape(),
-                               TimeRuns::Of(first, partition::kPlusInfinity));
-}
-
 /// Periods that end after the start of `day`: what `replay: since DATE` lets count.
 /// Tables without time have no part that is older, so all of them counts.
 PartitionSet Since(const partition::PartitionSpace& space, std::int64_t day) {
@@ -123,7 +114,7 @@ class Surveyor {
     s.outdated = PartitionSet::Empty(model.space);
     PartitionSet older = FindCodeChanges(entry, table, &s);
     FindInputChanges(entry, table, &s);
-    s.unfinished = Unfinished(model.space, world_.now_micros);
+    s.unfinished = partition::UnfinishedAt(model.space, world_.now_micros);
     FindHolds(entry, table, &s);
     s.known = built.Union(table.drifted).Union(possible);
     Sort(possible.Difference(built), table.drifted, older, &s);

@@ -14,7 +14,11 @@ using partition::PartitionSet;
 using state::ModelPlan;
 using state::Plan;
 
+/// Of a set without end nothing is counted: how many of it have rows is known after the
+/// run.
 std::int64_t CountOf(const PartitionSet& set) { return set.Count().value_or(0); }
+
+bool Endless(const ModelPlan& model) { return !model.partitions.Count().has_value(); }
 
 std::string_view StrategyOf(const ModelPlan&) { return "replace"; }
 
@@ -33,7 +37,7 @@ Json ModelToJson(const lineage::Lineage& lineage, const ModelPlan& model) {
   Json json = Json::object();
   json["model"] = model.model;
   json["strategy"] = StrategyOf(model);
-  json["count"] = CountOf(model.partitions);
+  json["count"] = Endless(model) ? Json() : Json(CountOf(model.partitions));
   json["partitions"] = RangesToJson(lineage.SpaceOf(model.model), model.partitions);
   json["because"] = Json::array();
   for (const state::Reason& reason : model.because) {
@@ -115,10 +119,21 @@ std::vector<std::string> Causes(const Plan& plan) {
 std::string ReachLine(const Plan& plan) {
   std::int64_t planned = 0;
   std::int64_t all = 0;
-  for (const ModelPlan& model : plan.models) planned += CountOf(model.partitions);
+  std::vector<std::string> endless;
+  for (const ModelPlan& model : plan.models) {
+    planned += CountOf(model.partitions);
+    if (Endless(model)) endless.push_back(model.model);
+  }
   for (const auto& [name, counts] : plan.classes) all += counts.total();
   double share =
       all == 0 ? 0 : 100.0 * static_cast<double>(planned) / static_cast<double>(all);
+  if (!endless.empty()) {
+    // A share of partitions that are not known yet would be a guess.
+    std::string counted = planned > 0 ? GroupDigits(planned) + " partitions and " : "";
+    return fmt::format("REACH  {} of {} models · {}all that {} gets rows in\n",
+                       plan.models.size(), plan.classes.size(), counted,
+                       Join(endless, ", "));
+  }
   return fmt::format("REACH  {} of {} models · {} of {} partitions ({:.1f} %)\n",
                      plan.models.size(), plan.classes.size(), GroupDigits(planned),
                      GroupDigits(all), share);
@@ -151,7 +166,8 @@ std::string ModelLines(const lineage::Lineage& lineage, const Plan& plan) {
   for (const ModelPlan& model : plan.models) {
     const partition::PartitionSpace& space = lineage.SpaceOf(model.model);
     text += fmt::format("  {:<{}}  {:<7} {:>7}  {:<27}  {}\n", model.model, width,
-                        GrainOf(space), GroupDigits(CountOf(model.partitions)),
+                        GrainOf(space),
+                        Endless(model) ? "all" : GroupDigits(CountOf(model.partitions)),
                         Span(space, model.partitions), WhyOf(model));
   }
   return text;

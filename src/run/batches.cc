@@ -25,6 +25,7 @@ std::map<Partition, std::int64_t> BytesByPoint(const std::vector<state::SizeRun>
 Result<std::vector<PartitionSet>> CutBatches(const PartitionSet& set,
                                              const std::vector<state::SizeRun>& sizes,
                                              const BatchLimits& limits) {
+  if (!set.Count()) return std::vector<PartitionSet>{set};
   AMEND_ASSIGN(std::vector<Partition> points, set.Points(kMostPartitions));
   std::map<Partition, std::int64_t> bytes = BytesByPoint(sizes);
   std::vector<PartitionSet> batches;

@@ -19,7 +19,8 @@ struct BatchLimits {
 
 /// Cuts a set of partitions into batches of neighbours, in ascending order. Depends on
 /// nothing but its arguments: a resumed run cuts the same batches and finds its write
-/// sets by name. Exhausted for more than a million partitions.
+/// sets by name. A set without end is one batch: which of it have rows is known only once
+/// all is evaluated. Exhausted for more than a million partitions.
 Result<std::vector<partition::PartitionSet>> CutBatches(
     const partition::PartitionSet& set, const std::vector<state::SizeRun>& sizes,
     const BatchLimits& limits);

@@ -122,8 +122,8 @@ Status Scheduler::Prepare(std::size_t id, std::optional<Assignment>* assignment)
   const Task& task = grid_.task(id);
   PartitionSet needed = specs_.Needed(task);
   if (needed.empty()) {
-    outputs_[id] = TaskOutput{PartitionSet(needed.shape()), PartitionSet(needed.shape()),
-                              std::nullopt};
+    PartitionSet none(needed.shape());
+    outputs_[id] = TaskOutput{none, none, none, std::nullopt};
     grid_.Advance(id, TaskState::kCutOff);
     return {};
   }
@@ -253,14 +253,17 @@ ModelOutcome Scheduler::OutcomeOf(const state::ModelPlan& plan) const {
   partition::Shape shape = plan.partitions.shape();
   outcome.changed = PartitionSet(shape);
   outcome.unchanged = PartitionSet(shape);
+  outcome.rest = PartitionSet(shape);
   outcome.cut_off = PartitionSet(shape);
   for (const Task& task : grid_.tasks()) {
     if (task.model != plan.model || !outputs_[task.id]) continue;
     const TaskOutput& output = *outputs_[task.id];
     outcome.changed = outcome.changed.Union(output.changed);
     outcome.unchanged = outcome.unchanged.Union(output.unchanged);
-    outcome.cut_off = outcome.cut_off.Union(
-        task.batch.Difference(output.changed).Difference(output.unchanged));
+    outcome.rest = outcome.rest.Union(output.rest);
+    outcome.cut_off = outcome.cut_off.Union(task.batch.Difference(output.changed)
+                                                .Difference(output.unchanged)
+                                                .Difference(output.rest));
     if (output.write_set) outcome.write_sets.push_back(*output.write_set);
     outcome.verdicts.insert(outcome.verdicts.end(), verdicts_[task.id].begin(),
                             verdicts_[task.id].end());

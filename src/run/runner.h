@@ -42,6 +42,7 @@ struct ModelOutcome {
   std::string model;
   partition::PartitionSet changed;    ///< to be published
   partition::PartitionSet unchanged;  ///< computed, equal to what is published
+  partition::PartitionSet rest;       ///< computed without end, and without rows
   partition::PartitionSet cut_off;    ///< not computed: no input changed
   std::vector<state::WriteSet> write_sets;
   std::vector<state::Verdict> verdicts;

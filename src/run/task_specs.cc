@@ -14,6 +14,8 @@ namespace {
 using partition::Partition;
 using partition::PartitionSet;
 
+constexpr std::int64_t kMostKnown = 10'000'000;
+
 /// Whether a SELECT names one of landing's columns.
 bool NamesLandingColumns(const std::string& sql) {
   return sql.find(lineage::kFileColumn) != std::string::npos ||
@@ -40,6 +42,10 @@ std::string NameOf(const engine::TaskSpec& spec, const std::string& definition) 
   print.Add(engine::DigestFormula(spec.schema, engine::ContentColumns(spec.schema)));
   print.Add(SchemaToJson(spec.schema).dump());
   print.Add(spec.asked.Bytes());
+  if (!spec.asked.Count()) {
+    print.Add(spec.watched.Bytes());
+    print.Add(PartitionSet::Of(spec.asked.shape(), spec.known).Bytes());
+  }
   for (const engine::TaskInput& input : spec.inputs) {
     print.Add(input.table).Add(SchemaToJson(input.schema).dump());
     print.Add(static_cast<std::int64_t>(input.files.size()));
@@ -99,6 +105,26 @@ Result<std::vector<std::string>> TaskSpecs::FilesFor(const std::string& name,
   return paths;
 }
 
+/// Partitions that are not finished are not built. But those without rows are known to
+/// have none, where what is read for the others is all that they would read: else the
+/// model would be planned again for each period that ends.
+Status TaskSpecs::AskWithoutEnd(const state::ModelPlan& plan,
+                                engine::TaskSpec* spec) const {
+  const RunTable& table = world_.tables.at(plan.model);
+  PartitionSet had_rows = table.pinned.live().Union(table.recorded);
+  AMEND_ASSIGN_OR_RETURN(spec->known, had_rows.Intersect(spec->asked).Points(kMostKnown));
+  PartitionSet watched = partition::UnfinishedAt(spec->space, world_.plan.created_micros);
+  for (const state::HeldPartitions& held : world_.plan.held) {
+    if (held.model == plan.model) watched = watched.Difference(held.partitions);
+  }
+  watched = watched.Difference(had_rows);
+  for (const lineage::Edge* edge : world_.lineage.InputsOf(plan.model)) {
+    if (!edge->Required(watched).SubsetOf(edge->Required(spec->asked))) return {};
+  }
+  spec->watched = std::move(watched);
+  return {};
+}
+
 Result<engine::TaskSpec> TaskSpecs::Make(const Task& task,
                                          const PartitionSet& needed) const {
   const lineage::BoundModelEntry* model = world_.lineage.FindModel(task.model);
@@ -109,6 +135,10 @@ Result<engine::TaskSpec> TaskSpecs::Make(const Task& task,
   spec.sql = model->model.sql;
   spec.space = model->model.space;
   spec.asked = needed;
+  spec.watched = PartitionSet(needed.shape());
+  if (!needed.Count()) {
+    AMEND_FAIL_IF_ERROR(AskWithoutEnd(PlanOf(task.model), &spec));
+  }
   spec.schema = table.schema;
   spec.old_columns = table.old_columns;
   spec.measures = MeasuresOf(model->model);
@@ -142,6 +172,7 @@ TaskOutput OutputOf(const RunTable& table, state::WriteSet write_set) {
   partition::Shape shape = write_set.partitions.shape();
   output.changed = PartitionSet::Of(shape, changed);
   output.unchanged = PartitionSet::Of(shape, unchanged);
+  output.rest = write_set.rest.value_or(PartitionSet(shape));
   output.write_set = std::move(write_set);
   return output;
 }

@@ -25,6 +25,8 @@ struct RunTable {
   std::optional<std::vector<std::string>> old_columns;  ///< where the schema grew
   std::map<partition::Partition, state::Digest>
       published;  ///< where the pinned files are ours
+  /// Planned models only: partitions that a publication spoke of, whatever is live now.
+  partition::PartitionSet recorded;
 };
 
 /// Everything a run reads that is not the plan: gathered by the facade, immutable.
@@ -40,6 +42,8 @@ struct TaskOutput {
   partition::PartitionSet changed;
   /// Computed, and their digest equals the published one.
   partition::PartitionSet unchanged;
+  /// Computed with a set that has no end, and without rows as before.
+  partition::PartitionSet rest;
   std::optional<state::WriteSet> write_set;  ///< of changed and unchanged ones
 };
 
@@ -70,6 +74,7 @@ class TaskSpecs {
 
  private:
   const state::ModelPlan& PlanOf(const std::string& model) const;
+  Status AskWithoutEnd(const state::ModelPlan& plan, engine::TaskSpec* spec) const;
   Result<std::vector<std::string>> FilesFor(const std::string& table,
                                             const partition::PartitionSet& set) const;
 

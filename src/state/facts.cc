@@ -29,8 +29,28 @@ std::optional<FactKind> ParseFactKind(std::string_view name) {
 
 FactsInForce::FactsInForce(partition::Shape shape) : built(shape) {}
 
-void FactsInForce::Apply(const std::vector<PartitionFact>& facts) {
-  for (const PartitionFact& fact : facts) {
+std::size_t FactsInForce::IndexOf(const BuildRecord& record) {
+  // Neighbours mostly share a record, so the last ones are the likely ones.
+  auto known = std::find(records.rbegin(), records.rend(), record);
+  if (known != records.rend()) {
+    return static_cast<std::size_t>(records.rend() - known) - 1;
+  }
+  records.push_back(record);
+  return records.size() - 1;
+}
+
+void FactsInForce::Apply(const TableFacts& facts) {
+  for (const RestFact& fact : facts.rest) {
+    if (fact.kind == FactKind::kRemoved) {
+      built.Erase(fact.partitions);
+    } else {
+      built.Set(fact.partitions, IndexOf(fact.record));
+    }
+    std::erase_if(by_partition, [&fact](const auto& known) {
+      return fact.partitions.Contains(known.first);
+    });
+  }
+  for (const PartitionFact& fact : facts.points) {
     partition::PartitionSet at =
         partition::PartitionSet::Of(built.shape(), fact.partition);
     if (fact.kind == FactKind::kRemoved) {
@@ -38,16 +58,26 @@ void FactsInForce::Apply(const std::vector<PartitionFact>& facts) {
       by_partition.erase(fact.partition);
       continue;
     }
-    // Neighbours mostly share a record, so the last ones are the likely ones.
-    auto known = std::find(records.rbegin(), records.rend(), fact.record);
-    std::size_t index = static_cast<std::size_t>(records.rend() - known) - 1;
-    if (known == records.rend()) {
-      index = records.size();
-      records.push_back(fact.record);
-    }
-    built.Set(at, index);
+    built.Set(at, IndexOf(fact.record));
     by_partition.insert_or_assign(fact.partition, fact);
   }
+}
+
+std::optional<PartitionFact> FactsInForce::Of(const partition::Partition& point) const {
+  auto known = by_partition.find(point);
+  if (known != by_partition.end()) return known->second;
+  const std::size_t* record = built.Find(point);
+  if (record == nullptr) return std::nullopt;
+  PartitionFact fact;
+  fact.partition = point;
+  fact.record = records[*record];
+  return fact;
+}
+
+partition::PartitionSet FactsInForce::Rest() const {
+  std::vector<partition::Partition> points;
+  for (const auto& [point, fact] : by_partition) points.push_back(point);
+  return built.Domain().Difference(partition::PartitionSet::Of(built.shape(), points));
 }
 
 void FactsInForce::DropUnusedRecords() {

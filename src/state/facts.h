@@ -35,6 +35,24 @@ struct PartitionFact {
   friend bool operator==(const PartitionFact&, const PartitionFact&) = default;
 };
 
+/// What a publication says of partitions without end. A model that may have rows in any
+/// partition is evaluated as a whole; which have rows is known only then. Of the others
+/// this says that they were computed as well, from what, and that they have no rows.
+struct RestFact {
+  partition::PartitionSet partitions;
+  FactKind kind = FactKind::kBuilt;
+  BuildRecord record;  ///< empty for kRemoved
+  friend bool operator==(const RestFact&, const RestFact&) = default;
+};
+
+/// All that a publication says of one table. Where both speak of a partition, `points`
+/// does.
+struct TableFacts {
+  std::vector<PartitionFact> points;
+  std::vector<RestFact> rest;
+  friend bool operator==(const TableFacts&, const TableFacts&) = default;
+};
+
 /// The facts of every publication laid over each other, oldest first: the build records
 /// that planning reads and the digests that cutoff compares with.
 struct FactsInForce {
@@ -42,16 +60,25 @@ struct FactsInForce {
   explicit FactsInForce(partition::Shape shape);
 
   /// Lays the facts of the next publication over what is known.
-  void Apply(const std::vector<PartitionFact>& facts);
+  void Apply(const TableFacts& facts);
 
   /// Forgets records that no partition has any more: planning asks of each what changed
   /// since, and history must not make that dearer every day. Call it after the last
   /// Apply.
   void DropUnusedRecords();
 
+  /// What is in force of one partition; of one that a RestFact covers, that it was built
+  /// without rows. Nothing where it was never built, or that was taken back.
+  std::optional<PartitionFact> Of(const partition::Partition& point) const;
+  /// Partitions of which a RestFact is the last word.
+  partition::PartitionSet Rest() const;
+
   std::vector<BuildRecord> records;  ///< interned
   partition::PartitionMap<std::size_t> built;
   std::map<partition::Partition, PartitionFact> by_partition;
+
+ private:
+  std::size_t IndexOf(const BuildRecord& record);
 };
 
 }  // namespace amend::state

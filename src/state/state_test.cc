@@ -378,11 +378,12 @@ TEST(Facts, RecordsThatNoPartitionHasAnyMoreAreForgotten) {
     made.record.verified_at = {{"src", version}};
     return made;
   };
-  facts.Apply({fact(1, 1), fact(2, 1), fact(3, 1)});
-  for (Version version = 2; version <= 100; ++version) facts.Apply({fact(2, version)});
+  facts.Apply({{fact(1, 1), fact(2, 1), fact(3, 1)}, {}});
+  for (Version version = 2; version <= 100; ++version)
+    facts.Apply({{fact(2, version)}, {}});
   PartitionFact removed = fact(3, 0);
   removed.kind = FactKind::kRemoved;
-  facts.Apply({removed});
+  facts.Apply({{removed}, {}});
   facts.DropUnusedRecords();
   ASSERT_EQ(facts.records.size(), 2U);
   for (std::int64_t day : {1, 2}) {
@@ -392,6 +393,30 @@ TEST(Facts, RecordsThatNoPartitionHasAnyMoreAreForgotten) {
     EXPECT_EQ(facts.records[*facts.built.Find(at)].publication, day == 1 ? 1 : 100);
   }
   EXPECT_EQ(facts.built.Domain(), PartitionSet::OfTimes(kDay, TimeRuns::Of(1, 3)));
+}
+
+TEST(FactsInForce, KnowOfPartitionsWithoutEndThatTheyHaveNoRows) {
+  FactsInForce facts(kDay);
+  PartitionFact point;
+  point.partition.time = 5;
+  point.digest.rows = 3;
+  point.record.publication = 1;
+  RestFact rest{PartitionSet::All(kDay), FactKind::kBuilt, {"def", 1, {}, {}}};
+  facts.Apply({{point}, {rest}});
+  EXPECT_TRUE(facts.built.Domain().is_all());
+  EXPECT_EQ(facts.Rest(), PartitionSet::All(kDay).Difference(
+                              PartitionSet::OfTimes(kDay, TimeRuns::Of(5, 6))));
+  EXPECT_EQ(facts.Of({5, {}})->digest.rows, 3);
+  EXPECT_EQ(facts.Of({6, {}})->digest.rows, 0);
+  EXPECT_EQ(facts.Of({6, {}})->record.definition, "def");
+  // A later one that speaks of a point by the rest alone says that its rows are gone.
+  rest.record.publication = 2;
+  facts.Apply({{}, {rest}});
+  EXPECT_EQ(facts.Of({5, {}})->digest.rows, 0);
+  rest.kind = FactKind::kRemoved;
+  facts.Apply({{}, {rest}});
+  EXPECT_FALSE(facts.Of({5, {}}).has_value());
+  EXPECT_TRUE(facts.Rest().empty());
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ Json WriteSetToJson(const WriteSet& set) {
   json["name"] = set.name;
   json["model"] = set.model;
   json["partitions"] = SetToJson(set.partitions);
+  if (set.rest) json["rest"] = SetToJson(*set.rest);
   json["staged"] = Json::array();
   for (const StagedPartition& staged : set.staged) {
     Json item = {{"partition", PartitionToJson(staged.partition)},
@@ -83,6 +84,7 @@ Result<WriteSet> WriteSetFromJson(const Json& json) {
   set.name = in.Text("name");
   set.model = in.Text("model");
   set.partitions = in.Set("partitions");
+  if (in.Has("rest")) set.rest = in.Set("rest");
   in.Each("staged", [&set](JsonReader& item) {
     StagedPartition staged{ReadPartition(item), ReadDigest(item, "digest"), {}};
     if (item.Has("old_columns")) staged.old_columns = ReadDigest(item, "old_columns");

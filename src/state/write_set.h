@@ -51,6 +51,10 @@ struct WriteSet {
   std::string model;
   partition::PartitionSet partitions;   ///< what the task was asked to produce
   std::vector<StagedPartition> staged;  ///< one per asked partition, in canonical order
+  /// Where a task was asked for partitions without end: those of them, and of the
+  /// unfinished ones beyond, that turned out to have no rows. `partitions` then holds
+  /// those with rows, and those that had some before.
+  std::optional<partition::PartitionSet> rest;
   std::vector<StagedFile> files;
   std::int64_t cpu_micros = 0;
   std::int64_t bytes_read = 0;
