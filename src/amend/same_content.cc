@@ -14,10 +14,10 @@ Result<duck::Rows> DigestOf(Workspace& w, const iceberg::Schema& schema,
       std::vector<std::string> files,
       contents.PathsIn(partition::PartitionSet::Of(contents.space().shape(), point)));
   AMEND_ASSIGN(engine::Engine * engine, w.engine());
-  return engine->connection().Query(
-      fmt::format("SELECT count(*), {} FROM ({})",
-                  engine::DigestSql(engine::RowHashSql(engine::ContentColumns(schema))),
-                  engine::ScanSql(schema, files, false)));
+  return engine->connection().Query(fmt::format(
+      "SELECT count(*), {} FROM ({})",
+      engine::DigestSql(engine::RowHashSql(schema, engine::ContentColumns(schema))),
+      engine::ScanSql(schema, files, false)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <filesystem>
+#include <set>
 
 #include "base/env.h"
 #include "base/text.h"
@@ -200,6 +201,33 @@ TEST_F(EngineTest, DigestIsOfContentNotOfOrderOrFiles) {
 }
 
 // A row dated outside of the asked partitions is neither written nor silently dropped.
+/// The engine's own hash is one for all of these.
+TEST_F(EngineTest, NestedValuesThatDifferHaveDigestsThatDiffer) {
+  PartitionSpace space;
+  auto digests = [&](const std::string& type, const std::vector<std::string>& values) {
+    iceberg::Schema schema = SchemaOf({{"x", type, true}});
+    std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      TaskSpec spec =
+          Spec(space, schema, {}, schema, "SELECT " + values[i] + "::" + type + " AS x",
+               PartitionSet::All(space));
+      spec.file_prefix = "n" + std::to_string(i);
+      state::Digest digest = Run(spec).write_set.staged[0].digest;
+      seen.emplace(digest.low, digest.high);
+    }
+    return seen.size();
+  };
+  EXPECT_EQ(digests("INTEGER[]", {"NULL", "[]", "[NULL]", "[NULL, NULL]", "[0]"}), 5U);
+  EXPECT_EQ(digests("STRUCT(a INTEGER, b VARCHAR)",
+                    {"NULL", "{'a': NULL, 'b': NULL}", "{'a': 1, 'b': NULL}",
+                     "{'a': NULL, 'b': ''}"}),
+            4U);
+  EXPECT_EQ(digests("MAP(VARCHAR, INTEGER)",
+                    {"NULL", "map {}", "map {'a': NULL}", "map {'a': 1}"}),
+            4U);
+  EXPECT_EQ(digests("VARCHAR[][]", {"[['a, b']]", "[['a', 'b']]", "[['a'], ['b']]"}), 3U);
+}
+
 TEST_F(EngineTest, B41_RowsOutsideOfThePlanAreNamed) {
   iceberg::Schema schema = SchemaOf({kDay, kValue});
   PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);

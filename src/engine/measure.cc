@@ -67,12 +67,13 @@ std::string MeasureColumns(const TaskSpec& spec) {
 
 /// One row for each file: its name, then MeasureColumns.
 std::string MeasureSql(const TaskSpec& spec, const std::vector<std::string>& paths) {
-  std::string hashes = RowHashSql(ContentColumns(spec.schema)) + " AS amend_hash";
+  std::string hashes =
+      RowHashSql(spec.schema, ContentColumns(spec.schema)) + " AS amend_hash";
   if (spec.old_columns)
-    hashes += ", " + RowHashSql(*spec.old_columns) + " AS amend_old_hash";
+    hashes += ", " + RowHashSql(spec.schema, *spec.old_columns) + " AS amend_old_hash";
   for (std::size_t i = 0; i < spec.measures.distinct.size(); ++i) {
     hashes +=
-        fmt::format(", {} AS {}", RowHashSql(spec.measures.distinct[i]), KeyHash(i));
+        fmt::format(", {} AS {}", KeyHashSql(spec.measures.distinct[i]), KeyHash(i));
   }
   return fmt::format(
       "SELECT any_value({0}), {1} FROM (SELECT *, {2} AS amend_group, {3} FROM {4}) "

@@ -183,9 +183,21 @@ std::string FieldIdsSql(const iceberg::Schema& schema) {
   return "{" + out + "}";
 }
 
-std::string RowHashSql(std::vector<std::string> columns) {
+std::string KeyHashSql(std::vector<std::string> columns) {
   std::sort(columns.begin(), columns.end());
   for (std::string& column : columns) column = SqlIdentifier(column);
+  return "hash(" + Join(columns, ", ") + ")";
+}
+
+std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> columns) {
+  std::sort(columns.begin(), columns.end());
+  for (std::string& column : columns) {
+    const Field* field = schema.FindByName(column);
+    AMEND_CHECK(field != nullptr);
+    std::string name = SqlIdentifier(column);
+    column =
+        field->type.is_primitive() ? name : fmt::format("to_json({})::VARCHAR", name);
+  }
   return "hash(" + Join(columns, ", ") + ")";
 }
 
@@ -197,7 +209,7 @@ std::string DigestSql(std::string_view row_hash) {
 std::string DigestFormula(const iceberg::Schema& schema,
                           std::vector<std::string> columns) {
   std::sort(columns.begin(), columns.end());
-  std::string text = "duckdb-" + std::string(duck::kPinnedVersion) + "/1";
+  std::string text = "duckdb-" + std::string(duck::kPinnedVersion) + "/2";
   for (const std::string& column : columns) {
     const Field* field = schema.FindByName(column);
     AMEND_CHECK(field != nullptr);

@@ -34,9 +34,12 @@ std::string PartitionKeySql(const partition::PartitionSpace& space);
 /// `{"a": 1, "b": {__duckdb_field_id: 2, element: 3}}` for COPY's FIELD_IDS.
 std::string FieldIdsSql(const iceberg::Schema& schema);
 
-/// A row's 64-bit hash; `columns` in any order, it does not depend on it. Equal where
-/// GROUP BY finds the values equal, NULL being a value.
-std::string RowHashSql(std::vector<std::string> columns);
+/// A key's 64-bit hash; `columns` in any order, it does not depend on it. Equal where
+/// GROUP BY finds the values equal, NULL being a value; the converse does not hold.
+std::string KeyHashSql(std::vector<std::string> columns);
+/// A row's 64-bit hash for digests. Like a key's, but nested values are hashed by their
+/// JSON text: DuckDB's own hash is the same for NULL, [], [NULL], {} and {a: NULL}.
+std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> columns);
 /// Two aggregates over row hashes: sums, each modulo 2^64 as UBIGINT.
 std::string DigestSql(std::string_view row_hash);
 /// What names the formula in a state::Digest: engine version and columns with types.
