@@ -1,6 +1,8 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/env.h"
@@ -177,6 +179,39 @@ TEST_F(EngineTest, WritesOneMeasuredFileForEachPartition) {
   // No partition value is part of any path, and no folder of the COPY is left.
   auto entries = Env::Real().List(folder_ + "/out");
   EXPECT_THAT(*entries, SizeIs(3));
+}
+
+/// DuckDB closes the oldest of a hundred open files and goes on under another name.
+TEST_F(EngineTest, KeepsTheOrderOfRowsWhereAPartitionHasSeveralFiles) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  std::string in = WriteInput(
+      schema,
+      "SELECT DATE '2024-01-01' + (i % 130)::INT AS d, i AS v FROM range(20000) t(i)");
+  TaskSpec spec =
+      Spec(space, schema, {in}, schema, "SELECT d, v FROM src", PartitionSet::All(space));
+  spec.streamed = true;
+  ASSERT_TRUE(
+      engine_->connection().Execute("SET partitioned_write_flush_threshold = 2048"));
+  TaskResult result = Run(spec);
+
+  ASSERT_THAT(result.write_set.staged, SizeIs(130));
+  std::map<std::int64_t, std::vector<std::string>> files;
+  for (const state::StagedFile& file : result.write_set.files) {
+    files[*file.partition.time].push_back(file.path);
+  }
+  auto most = std::max_element(files.begin(), files.end(), [](auto& a, auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  ASSERT_GE(most->second.size(), 5U);
+  auto rows = engine_->Query({}, ScanSql(schema, most->second, false));
+  ASSERT_TRUE(rows.has_value()) << rows.error().ToString();
+  ASSERT_GT(rows->rows.size(), 100U);
+  for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+    std::int64_t first = most->first - Day(1);
+    ASSERT_EQ(std::get<std::int64_t>(rows->rows[i][1]),
+              first + 130 * static_cast<std::int64_t>(i));
+  }
 }
 
 TEST_F(EngineTest, DigestIsOfContentNotOfOrderOrFiles) {
