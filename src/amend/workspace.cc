@@ -90,6 +90,7 @@ Status Workspace::AttachCatalog(db::Transaction& tx) {
     }
   }
   AMEND_ASSIGN_OR_RETURN(ledger::Ledger ledger, ledger::Ledger::Open(tx));
+  AMEND_RETURN_IF_ERROR(ledger.Claim(tx, project().name_space));
   ledger_ = std::make_unique<ledger::Ledger>(std::move(ledger));
   store_ = std::make_unique<table::Store>(env_, std::move(catalog), project().name_space);
   return {};

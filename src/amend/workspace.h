@@ -69,7 +69,9 @@ class Workspace {
   std::string JournalFolder() const;
   std::string LockPath() const;
   std::string TempFolder() const { return StateFolder() + "/tmp"; }
-  std::string FactsFolder() const { return project().warehouse + "/_amend/facts"; }
+  /// Of the namespace, as the ledger is: gc of another project over the same warehouse
+  /// knows nothing of these facts.
+  std::string FactsFolder() const { return LocationOf("_amend") + "/facts"; }
   /// Local folder of a table.
   std::string LocationOf(const std::string& table) const;
 

@@ -140,9 +140,8 @@ Status Gatherer::AddModel(const lineage::BoundModelEntry& entry) {
   state.built = facts.built;
   out_->facts.emplace(name, std::move(facts));
   AddPublishedChanges(name, &state);
-  if (entry.model.writers == lineage::Writers::kExclusive) {
-    state.drifted = Foreign(name);
-  }
+  const bool shared = entry.model.writers == lineage::Writers::kShared;
+  (shared ? state.foreign : state.drifted) = Foreign(name);
   return {};
 }
 

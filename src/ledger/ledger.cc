@@ -96,6 +96,24 @@ Result<Ledger> Ledger::Open(db::Transaction& tx) {
   return Ledger();
 }
 
+Status Ledger::Claim(db::Transaction& tx, const std::string& name_space) {
+  Store store(tx);
+  AMEND_ASSIGN_OR_RETURN(std::optional<std::string> owner, store.Owner());
+  if (owner == name_space) return {};
+  if (owner) {
+    return Invalid(fmt::format("this catalog's ledger is that of the namespace {}, and "
+                               "the project's is {}",
+                               *owner, name_space))
+        .Hint("Give the project a catalog of its own, or the namespace " + *owner +
+              " in amend.yaml.");
+  }
+  if (tx.mode() != db::TransactionMode::kWrite) {
+    return NotFound("the ledger is of no namespace yet");
+  }
+  AMEND_ASSIGN_OR_RETURN(bool took, Took(store.InsertOwner(name_space)));
+  return took ? Status() : Conflict("the ledger was claimed meanwhile");
+}
+
 // ---- intents ----
 
 Result<std::int64_t> Ledger::WriteIntent(db::Transaction& tx, const IntentRow& intent) {

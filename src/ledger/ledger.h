@@ -111,6 +111,11 @@ class Ledger {
   /// Makes or migrates the `amend_…` tables where the transaction may write.
   static Result<Ledger> Open(db::Transaction& tx);
 
+  /// Numbers, facts and holds name tables without their namespace, so a ledger is of one:
+  /// of the first that a writer claimed it for. NotFound for a reader where nobody did
+  /// yet; Invalid where another has it.
+  Status Claim(db::Transaction& tx, const std::string& name_space);
+
   // Intents (publish/protocol_messages.h says what each must guarantee).
   /// Allocates a number above every number ever given out. Again with the same id:
   /// answers the number it has.

@@ -156,30 +156,46 @@ TEST_F(LedgerTest, AnOlderProgramDoesNotTouchANewerLedger) {
   Status refused = Ledger::Open(tx).error();
   EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
   EXPECT_EQ(refused.message(),
-            "the ledger has version 7 and this Amend knows versions up to 1");
+            "the ledger has version 7 and this Amend knows versions up to 2");
 }
 
 TEST_F(LedgerTest, AnOlderLedgerIsUpgradedByAWriterInOneTransaction) {
   Committed([](Ledger& ledger, db::Transaction& tx) {
     ASSERT_TRUE(ledger.RegisterPath(tx, "/w/run", "r1").ok());
   });
-  std::vector<Migration> two = Migrations();
-  two.push_back({2, "owners may be noted", [](const db::Dialect&) {
-                   return std::vector<std::string>{
-                       "ALTER TABLE amend_paths ADD COLUMN note TEXT"};
-                 }});
+  std::vector<Migration> more = Migrations();
+  more.push_back({3, "owners may be noted", [](const db::Dialect&) {
+                    return std::vector<std::string>{
+                        "ALTER TABLE amend_paths ADD COLUMN note TEXT"};
+                  }});
   {
     db::Transaction read = Begin(db::TransactionMode::kRead);
-    EXPECT_EQ(OpenSchema(read, two).code(), StatusCode::kUnsupported);
+    EXPECT_EQ(OpenSchema(read, more).code(), StatusCode::kUnsupported);
   }
   for (int round = 0; round < 2; ++round) {
     db::Transaction tx = Begin();
-    ASSERT_TRUE(OpenSchema(tx, two).ok());
+    ASSERT_TRUE(OpenSchema(tx, more).ok());
     EXPECT_THAT(*tx.Columns("amend_paths"), ElementsAre("path", "owner", "note"));
     ASSERT_TRUE(tx.Commit().ok());
   }
   db::Transaction tx = Begin();
   EXPECT_EQ(Ledger::Open(tx).error().code(), StatusCode::kUnsupported);
+}
+
+TEST_F(LedgerTest, IsOfTheNamespaceThatClaimedItFirst) {
+  Committed([](Ledger&, db::Transaction&) {});
+  {
+    db::Transaction read = Begin(db::TransactionMode::kRead);
+    EXPECT_EQ(Ledger::Open(read)->Claim(read, "shop").code(), StatusCode::kNotFound);
+  }
+  Committed([](Ledger& ledger, db::Transaction& tx) {
+    EXPECT_TRUE(ledger.Claim(tx, "shop").ok());
+    EXPECT_TRUE(ledger.Claim(tx, "shop").ok());
+  });
+  db::Transaction tx = Begin();
+  Status other = Ledger::Open(tx)->Claim(tx, "bank");
+  EXPECT_EQ(other.code(), StatusCode::kInvalid);
+  EXPECT_THAT(other.message(), HasSubstr("shop"));
 }
 
 TEST_F(LedgerTest, ALedgerWithoutVersionIsDamaged) {

@@ -48,6 +48,12 @@ std::vector<std::string> FirstVersion(const db::Dialect& dialect) {
   };
 }
 
+/// Whose numbers, facts and holds these are: one row.
+std::vector<std::string> SecondVersion(const db::Dialect& dialect) {
+  return {"CREATE TABLE amend_owner(name_space TEXT NOT NULL PRIMARY KEY)" +
+          std::string(dialect.table_suffix)};
+}
+
 Result<std::int64_t> VersionOf(db::Transaction& tx) {
   AMEND_ASSIGN(db::Rows rows, tx.Query("SELECT MAX(version) FROM amend_schema"));
   AMEND_ASSIGN(std::optional<std::int64_t> version, rows.at(0).OptionalInt(0));
@@ -88,7 +94,8 @@ Result<std::int64_t> FindOrBegin(db::Transaction& tx, bool may_write) {
 
 const std::vector<Migration>& Migrations() {
   static const std::vector<Migration> migrations = {
-      {1, "entries, intents, plans, holds, definitions, paths", &FirstVersion}};
+      {1, "entries, intents, plans, holds, definitions, paths", &FirstVersion},
+      {2, "the namespace that owns it", &SecondVersion}};
   return migrations;
 }
 

@@ -152,6 +152,17 @@ Result<std::int64_t> Store::NextOf(const std::string& counter) {
   return rows.front().Int(0);
 }
 
+Result<std::optional<std::string>> Store::Owner() {
+  AMEND_ASSIGN(db::Rows rows, tx_.Query("SELECT name_space FROM amend_owner"));
+  if (rows.empty()) return std::nullopt;
+  AMEND_ASSIGN(std::string owner, rows.front().Text(0));
+  return owner;
+}
+
+Result<std::int64_t> Store::InsertOwner(const std::string& name_space) {
+  return tx_.Execute("INSERT INTO amend_owner(name_space) VALUES(?)", {name_space});
+}
+
 // ---- intents ----
 
 Result<std::int64_t> Store::InsertIntent(const IntentData& row) {

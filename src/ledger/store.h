@@ -80,6 +80,9 @@ class Store {
   /// Counts up and answers the new value.
   Result<std::int64_t> NextOf(const std::string& counter);
 
+  Result<std::optional<std::string>> Owner();
+  Result<std::int64_t> InsertOwner(const std::string& name_space);
+
   Result<std::int64_t> InsertIntent(const IntentData& row);
   Result<std::optional<IntentData>> FindIntent(const std::string& id);
   /// In one of the two statuses, by number.

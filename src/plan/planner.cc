@@ -298,6 +298,15 @@ class Planner {
       }
     }
     if (work.planned.empty()) return;
+    if (table != nullptr && !table->foreign.empty() &&
+        work.planned.Intersects(table->foreign)) {
+      AddWarning(
+          "foreign",
+          fmt::format(
+              "{} {} holds rows of another writer, which are "
+              "replaced by what the SELECT gives",
+              name, partition::Describe(space, work.planned.Intersect(table->foreign))));
+    }
     for (const std::string& text : work.widened) {
       AddWarning("widened", fmt::format("{}: {} planned, because {}", name,
                                         partition::Describe(space, work.planned), text));

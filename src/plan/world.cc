@@ -7,6 +7,7 @@ Status CheckTable(const std::string& name, const state::TableState& table,
                   partition::Shape shape) {
   auto fits = [&](const partition::PartitionSet& set) { return set.shape() == shape; };
   bool all_fit = fits(table.live) && fits(table.drifted) && table.built.shape() == shape;
+  all_fit &= table.foreign.empty() || fits(table.foreign);
   for (const state::Change& change : table.changes) all_fit &= fits(change.partitions);
   for (const state::SizeRun& size : table.sizes) all_fit &= fits(size.partitions);
   for (const state::Hold& hold : table.holds) all_fit &= fits(hold.partitions);

@@ -70,6 +70,11 @@ std::string NothingBecause(const Plan& plan) {
 /// "2001-03-05 … 2001-03-18" of the whole set, "all" where there is no time.
 std::string Span(const partition::PartitionSpace& space, const PartitionSet& set) {
   constexpr std::int64_t kMostPoints = 1'000'000;
+  if (!set.Count() && space.has_time()) {
+    // "up to 2026-11-30": that NULL is one of them is said by PARTS.
+    PartitionSet null = PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Null());
+    return Describe(space, set.Difference(null), 1);
+  }
   auto points = set.Points(kMostPoints);
   if (!points || points->empty()) return Describe(space, set, 1);
   std::string first = space.Format(points->front());

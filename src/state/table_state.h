@@ -96,6 +96,9 @@ struct TableState {
   std::vector<BuildRecord> records;
   partition::PartitionMap<std::size_t> built;  ///< partition → index into records
   partition::PartitionSet drifted;             ///< live files are not those we published
+  /// The same where others may write (`writers: shared`): no cause, but a plan that
+  /// replaces them says so.
+  partition::PartitionSet foreign;
   std::vector<Hold> holds;
   /// Number of the last publication or rollback that spoke of the model; 0 = none.
   std::int64_t last_entry = 0;

@@ -161,6 +161,30 @@ class SharedCatalogStory(Story):
         other.ok("gc", "--yes")
         self.assertEqual([[6]], one.rows("SELECT count(*) FROM out"))
 
+    def test_a_project_of_another_namespace_is_refused(self):
+        one, _, lake = self.checkouts()
+        one.land("src", days(1, 3))
+        bank = self.project(SRC, {"out": OUT}, name="bank",
+                            extra=f"catalog: {lake}/catalog.db\nwarehouse: {lake}/other\n")
+        refused = bank.run("status")
+        self.assertEqual(2, refused.code, refused)
+        self.assertIn("namespace shop", refused.error["message"])
+        one.backfill()
+
+    def test_two_namespaces_share_a_warehouse(self):
+        lake = self.folder / "lake"
+        projects = [self.project(SRC, {"out": OUT}, name=name,
+                                 extra=f"catalog: {lake}/{name}.db\nwarehouse: {lake}/w\n")
+                    for name in ("shop", "bank")]
+        for project in projects:
+            project.land("src", days(1, 3))
+            project.backfill()
+        for project in projects:
+            project.ok("gc", "--yes")
+        for project in projects:
+            self.assertTrue(project.ok("plan")["nothing_to_do"])
+            self.assertEqual([[6]], project.rows("SELECT count(*) FROM out"))
+
     def test_what_one_checkout_staged_another_publishes(self):
         one, other, _ = self.checkouts()
         one.land("src", days(1, 3))

@@ -18,9 +18,9 @@ RULES = [
     ("sqlite: first", r"\.amend/catalog\.db-journal"),  # until the catalog is in WAL mode
     ("env: lock", r"\.amend/catalog\.db\.lock"),
     ("env: journal", r"\.amend/journal(/r[0-9a-f]+\.jsonl)?"),
-    ("env: folders", r"\.amend(/tmp)?|warehouse(/_amend(/facts)?|/\w+(/\w+(/data(/_amend)?)?)?)?"),
+    ("env: folders", r"\.amend(/tmp)?|warehouse(/\w+(/_amend/facts|/\w+(/data(/_amend)?)?)?)?"),
     ("engine: spill", r"\.amend/tmp/[\w-]+(/.*)?"),
-    ("engine: facts", r"warehouse/_amend/facts/[0-9a-f-]+-\w+\.parquet"),
+    ("engine: facts", r"warehouse/\w+/_amend/facts/[0-9a-f-]+-\w+\.parquet"),
     ("engine: COPY", r"warehouse/\w+/\w+/data/_amend/[rl][0-9a-f-]+(/[\w-]+(/_amend_p=[^/]*"
                      r"(/[\w-]+\.parquet)?)?)?"),
     ("env: data files", r"warehouse/\w+/\w+/data/_amend/[rl][0-9a-f-]+/[\w-]+\.parquet"),

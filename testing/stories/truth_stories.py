@@ -150,7 +150,8 @@ class DriftStory(TruthStory):
         project.land("orders", TWO_DAYS)
         project.backfill()
         project.peer_table("m1").append(rows_of((8, 1, 800), (9, 2, 900)))
-        project.backfill("--select", "m1", "--partition", "2024-01-01")
+        done = project.backfill("--select", "m1", "--partition", "2024-01-01")
+        self.assertEqual(["foreign"], [w["code"] for w in done["plan"]["warnings"]])
         self.assertEqual([[1, 10], [2, 20], [9, 900]],
                          project.rows("SELECT id, x FROM m1 ORDER BY id"))
         self.assert_no_op(project)

@@ -1,6 +1,8 @@
 """Models of which nobody can say beforehand which partitions have rows: evaluated whole."""
 
-import unittest
+import datetime
+
+import pyarrow as pa
 
 from project import Story, main, planned
 
@@ -75,9 +77,7 @@ class BuildStory(WholeStory):
         self.assert_nothing_to_do(project)
 
     def test_a_day_that_no_row_falls_into_any_more_is_emptied(self):
-        header = "partition_by: day(happened)\nallow_empty: true\n"
-        project = self.built(models={"by_day": BY_DAY.replace(
-            "partition_by: day(happened)\n", header)})
+        project = self.built(models={"by_day": "allow_empty: true\n" + BY_DAY})
         project.land("events", "id,arrived,happened,x\n1,2024-01-05,2024-01-02,10\n"
                                "2,2024-01-05,2024-01-03,20\n", replace=True)
         project.backfill()
@@ -118,6 +118,18 @@ class BuildStory(WholeStory):
         self.assertEqual([["EU", 1], ["US", 2], [None, 3]],
                          project.rows("SELECT region, s FROM m ORDER BY s"))
         self.assert_nothing_to_do(project)
+
+
+class NeighbourStory(WholeStory):
+    def test_files_of_others_where_there_should_be_no_rows_are_drift(self):
+        project = self.built(models={"by_day": "allow_empty: true\n" + BY_DAY})
+        project.peer_table("by_day").append(pa.table({
+            "happened": pa.array([datetime.date(2024, 1, 2)]),
+            "s": pa.array([7], pa.int64()), "n": pa.array([1], pa.int64())}))
+        found = next(m for m in project.ok("status")["models"] if m["model"] == "by_day")
+        self.assertEqual(1, found["drifted"])
+        project.backfill()
+        self.assertNotIn("2024-01-02", [day for day, _ in self.days(project)])
 
 
 class RollbackStory(WholeStory):
