@@ -21,8 +21,8 @@ RULES = [
     ("env: folders", r"\.amend(/tmp)?|warehouse(/\w+(/_amend/facts|/\w+(/data(/_amend)?)?)?)?"),
     ("engine: spill", r"\.amend/tmp/[\w-]+(/.*)?"),
     ("engine: facts", r"warehouse/\w+/_amend/facts/[0-9a-f-]+-\w+\.parquet"),
-    ("engine: COPY", r"warehouse/\w+/\w+/data/_amend/[rl][0-9a-f-]+(/[\w-]+(/_amend_p=[^/]*"
-                     r"(/[\w-]+\.parquet)?)?)?"),
+    ("engine: COPY", r"warehouse/\w+/\w+/data/_amend/[rl][0-9a-f-]+"
+                     r"(/[\w-]+(/[\w-]+\.parquet)?)?"),
     ("env: data files", r"warehouse/\w+/\w+/data/_amend/[rl][0-9a-f-]+/[\w-]+\.parquet"),
     ("env: metadata", r"warehouse/\w+/\w+/metadata(/[\w.-]+\.(metadata\.json|avro))?"),
 ]
