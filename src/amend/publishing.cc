@@ -410,8 +410,8 @@ Status RollbackBuilder::AddTable(const ledger::EntryTable& table) {
   AMEND_ASSIGN_OR_RETURN(
       table::Contents before,
       table::ReadContents(w_.env(), *published, table.previous_snapshot_id, space));
-  for (table::TableFile& file : before.FilesIn(changed)) {
-    change.restored.push_back({std::move(file.file), file.sequence_number});
+  for (const table::TableFile* file : before.FilesIn(changed)) {
+    change.restored.push_back({file->file, file->sequence_number});
   }
   if (!change.restored.empty()) change.keep_snapshot = table.previous_snapshot_id;
   AddTarget(w_, std::move(change), table.metadata_location, &publication_);

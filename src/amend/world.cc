@@ -37,6 +37,7 @@ class Gatherer {
   void NoteReplaced(const std::map<std::string, std::string>& tables,
                     std::map<std::string, Version>* versions) const;
   void ResolveVersions(std::int64_t number, state::Hold* hold) const;
+  state::Cause CauseOf(const ledger::Entry& entry);
   void AddPublishedChanges(const std::string& name, TableState* state);
   std::set<Version> VerifiedVersions(const std::string& input) const;
   bool OnlyOursSince(const std::string& name, Version version) const;
@@ -50,6 +51,7 @@ class Gatherer {
   Gathered* out_;
   std::map<std::string, state::Pin> heads_;
   std::vector<ledger::StoredHold> holds_;
+  std::map<std::int64_t, state::Cause> causes_;  ///< by number of the entry
 };
 
 Status Gatherer::ReadCatalog() {
@@ -88,6 +90,16 @@ Status Gatherer::AddTable(const std::string& name) {
   return {};
 }
 
+/// One text for all the tables that an entry changed.
+state::Cause Gatherer::CauseOf(const ledger::Entry& entry) {
+  auto [at, is_new] = causes_.try_emplace(entry.number);
+  if (is_new) {
+    bool back = entry.kind == ledger::EntryKind::kRollback;
+    at->second = fmt::format("{} #{}", back ? "rollback" : "publication", entry.number);
+  }
+  return at->second;
+}
+
 void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
   for (const ledger::Entry& entry : out_->entries) {
     for (const ledger::EntryTable& table : entry.tables) {
@@ -110,10 +122,7 @@ void Gatherer::AddPublishedChanges(const std::string& name, TableState* state) {
           }
         }
       }
-      change.cause = fmt::format(
-          "{} #{}",
-          entry.kind == ledger::EntryKind::kRollback ? "rollback" : "publication",
-          entry.number);
+      change.cause = CauseOf(entry);
       state->changes.push_back(std::move(change));
     }
   }
@@ -133,10 +142,11 @@ Status Gatherer::AddModel(const lineage::BoundModelEntry& entry) {
   if (!out_->repartitioned.contains(name)) {
     AMEND_ASSIGN_OR_RETURN(facts, w_.Facts(out_->entries, name));
   }
-  state.records = facts.records;
-  for (state::BuildRecord& record : state.records) {
+  std::vector<state::BuildRecord> records = facts.records;
+  for (state::BuildRecord& record : records) {
     NoteReplaced(record.verified_in, &record.verified_at);
   }
+  state.records = state::BuildRecords(records);
   state.built = facts.built;
   out_->facts.emplace(name, std::move(facts));
   AddPublishedChanges(name, &state);
@@ -159,9 +169,9 @@ void Gatherer::NoteReplaced(const std::map<std::string, std::string>& tables,
 std::set<Version> Gatherer::VerifiedVersions(const std::string& input) const {
   std::set<Version> versions;
   for (const lineage::Edge* edge : w_.lineage().ReadersOf(input)) {
-    for (const state::BuildRecord& record : out_->world.tables.at(edge->to).records) {
-      auto verified = record.verified_at.find(input);
-      if (verified != record.verified_at.end()) versions.insert(verified->second);
+    const state::BuildRecords& records = out_->world.tables.at(edge->to).records;
+    if (const std::vector<Version>* verified = records.VerifiedAt(input)) {
+      versions.insert(verified->begin(), verified->end());
     }
     // What a hold saw counts too: a change beyond it ends the hold.
     for (const state::Hold& hold : out_->world.tables.at(edge->to).holds) {
@@ -169,6 +179,7 @@ std::set<Version> Gatherer::VerifiedVersions(const std::string& input) const {
       if (seen != hold.input_versions.end()) versions.insert(seen->second);
     }
   }
+  versions.erase(state::BuildRecords::kNever);
   return versions;
 }
 

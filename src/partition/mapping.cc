@@ -278,6 +278,24 @@ Result<PartitionMapping> PartitionMapping::Make(Shape input, Shape output,
   return mapping;
 }
 
+/// The commonest edge, and one that needs no calendar.
+bool PartitionMapping::SamePeriods() const {
+  return input_.grain == output_.grain && !time_.back.unbounded &&
+         !time_.ahead.unbounded && time_.back.count == 0 && time_.ahead.count == 0;
+}
+
+std::vector<Run> PartitionMapping::RequiredRuns(const std::vector<Run>& outputs) const {
+  AMEND_CHECK(!time_.all);
+  if (SamePeriods()) return outputs;
+  Window window(*output_.grain, time_);
+  std::vector<Run> inputs;
+  inputs.reserve(outputs.size());
+  for (const Run& run : outputs) {
+    inputs.push_back(RequiredRun(window, *input_.grain, run));
+  }
+  return inputs;
+}
+
 TimeRuns PartitionMapping::MapTimes(const TimeRuns& times, Direction direction) const {
   if (times.empty()) return times;
   bool affected = direction == Direction::kAffected;
@@ -288,11 +306,7 @@ TimeRuns PartitionMapping::MapTimes(const TimeRuns& times, Direction direction) 
   bool any_reaches_null = affected ? time_.all_to_null : time_.null_to_all;
   if (times.has_null() && null_reaches_all) return everything;
   bool null = any_reaches_null || (times.has_null() && time_.null_to_null);
-  bool same_periods = input_.grain == output_.grain && !time_.back.unbounded &&
-                      !time_.ahead.unbounded && time_.back.count == 0 &&
-                      time_.ahead.count == 0;
-  // The commonest edge, and one that needs no calendar.
-  if (same_periods) return times.WithNull(null);
+  if (SamePeriods()) return times.WithNull(null);
   Window window(*output_.grain, time_);
   std::vector<Run> runs;
   runs.reserve(times.runs().size());

@@ -89,6 +89,11 @@ class PartitionMapping {
   /// Input partitions that these outputs may read.
   PartitionSet Required(const PartitionSet& outputs) const;
 
+  /// What each of these output runs needs of the input's ordinals, one for one and not
+  /// merged: for callers that carry a value with each run. They ascend where the runs do.
+  /// NULL is not told: see time(). REQUIRES: !time().all.
+  std::vector<Run> RequiredRuns(const std::vector<Run>& outputs) const;
+
   /// "same day", "day → month", "6 days back", "all": for reasons.
   std::string ToString() const;
 
@@ -99,6 +104,7 @@ class PartitionMapping {
 
  private:
   enum class Direction : std::uint8_t { kAffected, kRequired };
+  bool SamePeriods() const;
   TimeRuns MapTimes(const TimeRuns& times, Direction direction) const;
   PartitionSet Map(const PartitionSet& set, Direction direction) const;
 

@@ -460,6 +460,22 @@ RC_GTEST_PROP(PartitionMappingProperty, AffectedAndRequiredAreDual, ()) {
   }
 }
 
+RC_GTEST_PROP(PartitionMappingProperty, RequiredRunsAreThoseOfEachRunAlone, ()) {
+  PartitionMapping m = AnyMapping();
+  if (m.time().all) return;
+  std::vector<Run> outputs = AnyTimes(*m.output().grain).runs();
+  std::vector<Run> required = m.RequiredRuns(outputs);
+  RC_ASSERT(required.size() == outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    auto alone =
+        PartitionSet::OfTimes(m.output(), TimeRuns::Of(outputs[i].first, outputs[i].end));
+    RC_ASSERT(m.Required(alone).rest().runs() == std::vector<Run>{required[i]});
+    if (i == 0) continue;
+    RC_ASSERT(required[i - 1].first <= required[i].first);
+    RC_ASSERT(required[i - 1].end <= required[i].end);
+  }
+}
+
 RC_GTEST_PROP(PartitionMappingProperty, BothDistributeOverUnion, ()) {
   PartitionMapping m = AnyMapping();
   PartitionSet a = AnySet(m.input());

@@ -27,6 +27,7 @@ class TimeMap {
   bool empty() const { return entries_.empty() && !null_; }
   const std::vector<Entry>& entries() const { return entries_; }
   const std::optional<V>& null() const { return null_; }
+  void reserve(std::size_t runs) { entries_.reserve(runs); }
 
   const V* Find(std::optional<std::int64_t> ordinal) const {
     if (!ordinal) return null_ ? &*null_ : nullptr;
@@ -39,6 +40,10 @@ class TimeMap {
     for (const Run& run : times.runs()) AssignRun(run, value);
     if (times.has_null()) null_ = value;
   }
+
+  /// The same for one run. REQUIRES: run.first <= run.end.
+  void Assign(const Run& run, const V& value) { AssignRun(run, value); }
+  void AssignNull(const V& value) { null_ = value; }
 
   /// Calls fn(first, end, value) for the parts of entries inside `times` and
   /// fn_null(value) for NULL, ascending.
@@ -161,6 +166,20 @@ class PartitionMap {
                             std::move(named));
   }
 
+  /// Calls fn(first, end, value) for the part of each run inside a set, fn_null(value)
+  /// for NULL, in the order rest, then named: what sums need, and no set is made.
+  template <typename Fn, typename NullFn>
+  void ForEachTimeIn(const PartitionSet& within, Fn fn, NullFn fn_null) const {
+    AMEND_CHECK(within.shape() == shape_);
+    rest_.ForEachIn(within.rest(), fn, fn_null);
+    for (const auto& [values, times] : within.named()) {
+      if (!named_.contains(values)) rest_.ForEachIn(times, fn, fn_null);
+    }
+    for (const auto& [values, map] : named_) {
+      map.ForEachIn(within.At(values), fn, fn_null);
+    }
+  }
+
   /// Calls fn(set, value) once for each run, in the order rest, then named; `set` holds
   /// exactly the points of that run (for `rest`: of every tuple not named).
   template <typename Fn>
@@ -206,6 +225,14 @@ class PartitionMap {
 
   void Assign(const PartitionSet& set, const std::optional<V>& value) {
     AMEND_CHECK(set.shape() == shape_);
+    if (set.rest().empty()) {  // other tuples are not looked at: there may be thousands
+      for (const auto& [values, times] : set.named()) {
+        auto at = named_.try_emplace(values, rest_).first;
+        at->second.Assign(times, value);
+        if (at->second == rest_) named_.erase(at);
+      }
+      return;
+    }
     for (const auto& [values, times] : set.named()) named_.try_emplace(values, rest_);
     for (auto& [values, map] : named_) map.Assign(set.At(values), value);
     rest_.Assign(set.rest(), value);

@@ -103,6 +103,15 @@ RC_GTEST_PROP(PartitionMapProperty, AgreesWithAMapOfPoints, ()) {
     RC_ASSERT(visited.contains(p) == expected);
     if (expected) RC_ASSERT(visited[p] == twin[p]);
   }
+  std::map<Partition, int> spans;
+  map.ForEachTimeIn(
+      PartitionSet::Of(kShape, TimeRuns(), {{kEu, within.At(kEu)}}),
+      [&](std::int64_t first, std::int64_t end, int value) {
+        for (std::int64_t at = first; at < end; ++at) spans[{at, kEu}] = value;
+      },
+      [&](int value) { spans[{std::nullopt, kEu}] = value; });
+  std::erase_if(visited, [](const auto& one) { return one.first.values != kEu; });
+  RC_ASSERT(spans == visited);
   PartitionMap<int> copy(kShape);
   copy.Overlay(map);
   RC_ASSERT(copy == map);

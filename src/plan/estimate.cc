@@ -27,50 +27,51 @@ Origin Weaker(Origin a, Origin b) {
   return rank(a) <= rank(b) ? a : b;
 }
 
+void Add(double partitions, const state::PartitionSize& size, Amount* amount) {
+  amount->rows += partitions * static_cast<double>(size.rows);
+  amount->bytes += partitions * static_cast<double>(size.bytes);
+}
+
 }  // namespace
 
 Amount AmountOf(const state::TableState& table, const PartitionSet& set,
                 const PartitionSet& new_partitions) {
   Amount amount;
-  double sized_partitions = 0;
-  double sized_rows = 0;
-  double sized_bytes = 0;
+  table.sizes.ForEachTimeIn(
+      set,
+      [&](std::int64_t first, std::int64_t end, const state::PartitionSize& size) {
+        Add(static_cast<double>(end - first), size, &amount);
+      },
+      [&](const state::PartitionSize& size) { Add(1, size, &amount); });
   PartitionSet left = set.Intersect(new_partitions);
-  for (const state::SizeRun& size : table.sizes) {
-    auto in_run = size.partitions.Count();
-    if (!in_run || *in_run == 0) continue;
-    sized_partitions += static_cast<double>(*in_run);
-    sized_rows += static_cast<double>(size.rows);
-    sized_bytes += static_cast<double>(size.bytes);
-    if (!size.partitions.Intersects(set)) continue;
-    auto wanted = size.partitions.Intersect(set).Count();
-    double share = static_cast<double>(*wanted) / static_cast<double>(*in_run);
-    amount.rows += share * static_cast<double>(size.rows);
-    amount.bytes += share * static_cast<double>(size.bytes);
-    if (!left.empty()) left = left.Difference(size.partitions);
-  }
+  if (!left.empty()) left = left.Difference(table.sizes.Domain());
   auto unsized = left.Count();
   if (unsized == 0) return amount;
-  if (sized_partitions == 0) return {.origin = Origin::kUnknown};
+  PartitionSet domain = table.sizes.Domain();
+  auto sized = domain.Count();
+  if (!sized || *sized == 0) return {.origin = Origin::kUnknown};
   if (!unsized) {
     // Most of a set without end has no rows: taken as those that have some now.
     amount.origin = Origin::kExtrapolated;
     return amount;
   }
-  double share = static_cast<double>(*unsized) / sized_partitions;
+  Amount all = AmountOf(table, domain, PartitionSet(set.shape()));
+  double share = static_cast<double>(*unsized) / static_cast<double>(*sized);
   amount.origin = Origin::kExtrapolated;
-  amount.rows += share * sized_rows;
-  amount.bytes += share * sized_bytes;
+  amount.rows += share * all.rows;
+  amount.bytes += share * all.bytes;
   return amount;
 }
 
 state::Estimate EstimateModel(const World& world, const lineage::BoundModelEntry& entry,
                               const PartitionSet& planned,
                               const std::map<std::string, PartitionSet>& planned_of) {
-  static const state::TableState kNoSizes;
+  std::map<std::string, state::TableState> absent;
   auto table_of = [&](const std::string& name) -> const state::TableState& {
     auto at = world.tables.find(name);
-    return at == world.tables.end() ? kNoSizes : at->second;
+    if (at != world.tables.end()) return at->second;
+    return absent.try_emplace(name, EmptyTable(world.lineage->SpaceOf(name)))
+        .first->second;
   };
   state::Estimate estimate;
   Amount written = AmountOf(table_of(entry.model.name), planned, planned);

@@ -405,16 +405,16 @@ class Planner {
     const state::TableState* source = TableOf(edge.from);
     const state::TableState* table = TableOf(entry.model.name);
     if (source == nullptr || table == nullptr) return "";
-    for (const state::Change& change : source->changes) {
-      bool unread =
-          std::none_of(edge.refs.begin(), edge.refs.end(),
-                       [&](const auto& ref) { return Reads(ref, change.columns); });
-      if (!unread) continue;
-      for (const state::BuildRecord& record : table->records) {
-        auto version = record.verified_at.find(edge.from);
-        if (version != record.verified_at.end() && change.AppliesTo(version->second)) {
-          return "reads no changed column of " + edge.from;
-        }
+    const std::vector<state::Version>* verified = table->records.VerifiedAt(edge.from);
+    if (verified == nullptr) return "";
+    for (std::size_t i = 0; i < source->changes.size(); ++i) {
+      bool unread = std::none_of(
+          edge.refs.begin(), edge.refs.end(),
+          [&](const auto& ref) { return Reads(ref, source->changes.columns(i)); });
+      if (unread && std::any_of(verified->begin(), verified->end(), [&](auto version) {
+            return source->changes.AppliesTo(i, version);
+          })) {
+        return "reads no changed column of " + edge.from;
       }
     }
     return "";

@@ -1,12 +1,14 @@
 #include "plan/survey.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/text.h"
 #include "fmt/format.h"
 #include "lineage/extent.h"
+#include "plan/staleness.h"
 
 namespace amend::plan {
 namespace {
@@ -19,33 +21,6 @@ using state::Reason;
 using state::ReasonKind;
 using state::TableState;
 using state::Version;
-
-/// Verified versions of one input, by index of the build record.
-struct Verified {
-  std::vector<std::optional<Version>> of_record;
-  std::vector<Version> distinct;  ///< ascending
-
-  Verified(const TableState& table, const std::string& input) {
-    for (const state::BuildRecord& record : table.records) {
-      auto at = record.verified_at.find(input);
-      if (at == record.verified_at.end()) {
-        of_record.push_back(std::nullopt);
-      } else {
-        of_record.push_back(at->second);
-        distinct.push_back(at->second);
-      }
-    }
-    std::sort(distinct.begin(), distinct.end());
-    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-  }
-
-  /// Whether some record lies in the change's range: most changes of a long history are
-  /// ruled out here, before any set is touched.
-  bool Meets(const Change& change) const {
-    auto at = std::lower_bound(distinct.begin(), distinct.end(), change.after);
-    return at != distinct.end() && *at < change.before;
-  }
-};
 
 /// Periods that end after the start of `day`: what `replay: since DATE` lets count.
 /// Tables without time have no part that is older, so all of them counts.
@@ -127,18 +102,17 @@ class Surveyor {
                                const TableState& table, Standing* s) {
     const lineage::ReplayPolicy& replay = entry.model.replay;
     PartitionSet older = PartitionSet::Empty(entry.model.space);
-    std::map<lineage::DefinitionId, std::vector<bool>> records_of;
-    for (std::size_t i = 0; i < table.records.size(); ++i) {
-      const lineage::DefinitionId& definition = table.records[i].definition;
-      if (definition == entry.definition) continue;
-      auto& flags =
-          records_of.try_emplace(definition, table.records.size()).first->second;
-      flags[i] = true;
+    std::map<lineage::DefinitionId, std::size_t> places;
+    for (std::size_t i = 0; i < table.records.definitions().size(); ++i) {
+      const lineage::DefinitionId& definition = table.records.definitions()[i];
+      if (definition != entry.definition) places.emplace(definition, i);
     }
-    for (const auto& [definition, flags] : records_of) {
+    for (const auto& [definition, place] : places) {
       CodeChange change = ChangeSince(entry.model.name, definition);
       if (change.kind == CodeChange::Kind::kNone) continue;
-      PartitionSet built = table.built.Where([&](std::size_t at) { return flags[at]; });
+      PartitionSet built = table.built.Where([&, &where = place](std::size_t at) {
+        return table.records.definition_at(at) == where;
+      });
       PartitionSet counts = PartitionSet::Empty(entry.model.space);
       if (replay.code == lineage::Replay::kAll) counts = built;
       if (replay.code == lineage::Replay::kSince) {
@@ -171,24 +145,54 @@ class Surveyor {
   void FindInputChanges(const lineage::BoundModelEntry& entry, const TableState& table,
                         Standing* s) {
     for (const lineage::Edge* edge : world_.lineage->InputsOf(entry.model.name)) {
-      Verified verified(table, edge->from);
+      const std::vector<Version>* verified = table.records.VerifiedAt(edge->from);
       FindNeverVerified(entry, table, *edge, verified, s);
       const TableState& input = TableOf(edge->from, world_.lineage->SpaceOf(edge->from));
-      for (const Change& change : input.changes) {
-        if (!verified.Meets(change)) continue;
-        for (const lineage::InputRef& ref : edge->refs) {
-          if (!Reads(ref, change.columns)) continue;
-          PartitionSet stale = table.built.WhereIn(
-              ref.mapping.Affected(change.partitions), [&](std::size_t at) {
-                const auto& version = verified.of_record[at];
-                return version && change.AppliesTo(*version);
-              });
-          if (stale.empty()) continue;
-          AddFinding(
-              {KindOf(edge->from), edge->from, ChangeText(*edge, ref, change), stale},
-              ChangedOutputs(entry.bound, edge->from, change.columns), s,
-              WideningText(entry.model.space, ref));
-        }
+      if (verified == nullptr || input.changes.empty()) continue;
+      PartitionSet suspects =
+          MayBeStale(table.built, *verified, input.changes.LatestTimes(), edge->refs);
+      if (!suspects.empty()) {
+        FindStale(entry, table, *edge, {*verified, input.changes, suspects}, s);
+      }
+    }
+  }
+
+  /// What is asked of one edge: which of the suspects some change made stale.
+  struct Question {
+    const std::vector<Version>& verified;  ///< of the input, by build record
+    const state::ChangeLog& changes;       ///< of the input
+    const PartitionSet& suspects;
+
+    /// Versions that suspects have seen, ascending.
+    std::vector<Version> SeenIn(const TableState& table) const {
+      std::set<Version> seen;
+      table.built.ForEachTimeIn(
+          suspects,
+          [&](std::int64_t, std::int64_t, std::size_t at) { seen.insert(verified[at]); },
+          [&](std::size_t at) { seen.insert(verified[at]); });
+      return {seen.begin(), seen.end()};
+    }
+  };
+
+  void FindStale(const lineage::BoundModelEntry& entry, const TableState& table,
+                 const lineage::Edge& edge, const Question& question, Standing* s) {
+    std::vector<Version> seen = question.SeenIn(table);
+    const state::ChangeLog& changes = question.changes;
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      auto first = std::lower_bound(seen.begin(), seen.end(), changes.after(i));
+      if (first == seen.end() || *first >= changes.before(i)) continue;
+      Change change = changes[i];
+      for (const lineage::InputRef& ref : edge.refs) {
+        if (!Reads(ref, change.columns)) continue;
+        PartitionSet reached =
+            ref.mapping.Affected(change.partitions).Intersect(question.suspects);
+        PartitionSet stale = table.built.WhereIn(reached, [&](std::size_t at) {
+          return change.AppliesTo(question.verified[at]);
+        });
+        if (stale.empty()) continue;
+        AddFinding({KindOf(edge.from), edge.from, ChangeText(edge, ref, change), stale},
+                   ChangedOutputs(entry.bound, edge.from, change.columns), s,
+                   WideningText(entry.model.space, ref));
       }
     }
   }
@@ -196,10 +200,15 @@ class Surveyor {
   /// A record of the definition in force that says nothing of an input is not believed.
   /// (One of an earlier definition may well have had other inputs.)
   void FindNeverVerified(const lineage::BoundModelEntry& entry, const TableState& table,
-                         const lineage::Edge& edge, const Verified& verified,
+                         const lineage::Edge& edge, const std::vector<Version>* verified,
                          Standing* s) {
+    constexpr Version kNever = state::BuildRecords::kNever;
+    bool all_know = verified != nullptr && std::find(verified->begin(), verified->end(),
+                                                     kNever) == verified->end();
+    if (all_know) return;
     PartitionSet never = table.built.Where([&](std::size_t at) {
-      return !verified.of_record[at] && table.records[at].definition == entry.definition;
+      return (verified == nullptr || (*verified)[at] == kNever) &&
+             table.records.definition(at) == entry.definition;
     });
     AddFinding({KindOf(edge.from), edge.from, "never compared with " + edge.from, never},
                std::nullopt, s);
@@ -218,7 +227,7 @@ class Surveyor {
       what +=
           " in column " + Join({change.columns->begin(), change.columns->end()}, ", ");
     }
-    return fmt::format("{} changed {}; {}", change.cause, what, WhyText(ref));
+    return fmt::format("{} changed {}; {}", change.cause.text(), what, WhyText(ref));
   }
 
   /// Takes steps of one kind, origin and effect together.
@@ -257,11 +266,11 @@ class Surveyor {
       auto version = hold.input_versions.find(edge->from);
       if (version == hold.input_versions.end()) continue;
       const TableState& input = TableOf(edge->from, world_.lineage->SpaceOf(edge->from));
-      for (const Change& change : input.changes) {
-        if (!change.AppliesTo(version->second)) continue;
+      for (std::size_t i = 0; i < input.changes.size(); ++i) {
+        if (!input.changes.AppliesTo(i, version->second)) continue;
         for (const lineage::InputRef& ref : edge->refs) {
-          if (!Reads(ref, change.columns)) continue;
-          moved = moved.Union(ref.mapping.Affected(change.partitions));
+          if (!Reads(ref, input.changes.columns(i))) continue;
+          moved = moved.Union(ref.mapping.Affected(input.changes.partitions(i)));
         }
       }
     }

@@ -8,8 +8,7 @@ Status CheckTable(const std::string& name, const state::TableState& table,
   auto fits = [&](const partition::PartitionSet& set) { return set.shape() == shape; };
   bool all_fit = fits(table.live) && fits(table.drifted) && table.built.shape() == shape;
   all_fit &= table.foreign.empty() || fits(table.foreign);
-  for (const state::Change& change : table.changes) all_fit &= fits(change.partitions);
-  for (const state::SizeRun& size : table.sizes) all_fit &= fits(size.partitions);
+  all_fit &= table.changes.shape() == shape && table.sizes.shape() == shape;
   for (const state::Hold& hold : table.holds) all_fit &= fits(hold.partitions);
   if (!all_fit) return Internal("state of another partition space").Table(name);
   partition::PartitionSet lost = table.built.Where(
@@ -23,6 +22,8 @@ Status CheckTable(const std::string& name, const state::TableState& table,
 state::TableState EmptyTable(const partition::PartitionSpace& space) {
   state::TableState table;
   table.live = partition::PartitionSet::Empty(space);
+  table.changes = state::ChangeLog(space.shape());
+  table.sizes = partition::PartitionMap<state::PartitionSize>(space.shape());
   table.built = partition::PartitionMap<std::size_t>(space.shape());
   table.drifted = partition::PartitionSet::Empty(space);
   return table;

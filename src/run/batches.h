@@ -22,7 +22,8 @@ struct BatchLimits {
 /// sets by name. A set without end is one batch: which of it have rows is known only once
 /// all is evaluated. Exhausted for more than a million partitions.
 Result<std::vector<partition::PartitionSet>> CutBatches(
-    const partition::PartitionSet& set, const std::vector<state::SizeRun>& sizes,
+    const partition::PartitionSet& set,
+    const partition::PartitionMap<state::PartitionSize>& sizes,
     const BatchLimits& limits);
 
 }  // namespace amend::run

@@ -31,9 +31,9 @@ PartitionSet DaySet(std::int64_t first, std::int64_t end) {
 }
 
 TEST(Batches, CutByCountAndByBytesTheSameEveryTime) {
-  std::vector<state::SizeRun> sizes;
+  partition::PartitionMap<state::PartitionSize> sizes(Days().shape());
   for (int day = 0; day < 10; ++day) {
-    sizes.push_back({DaySet(day, day + 1), 1, day == 4 ? 1000 : 10, 1});
+    sizes.Set(DaySet(day, day + 1), {1, day == 4 ? 1000 : 10});
   }
   auto by_count = CutBatches(DaySet(0, 10), sizes, {.partitions = 4, .bytes = 1'000'000});
   ASSERT_TRUE(by_count.has_value());

@@ -92,9 +92,9 @@ Result<std::vector<std::string>> TaskSpecs::FilesFor(const std::string& name,
     }
   }
   const RunTable& table = world_.tables.at(name);
-  for (const table::TableFile& file : table.pinned.FilesIn(set.Difference(replaced))) {
-    AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file.file.path));
-    entries.push_back({file.point, std::move(path)});
+  for (const table::TableFile* file : table.pinned.FilesIn(set.Difference(replaced))) {
+    AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file->file.path));
+    entries.push_back({file->point, std::move(path)});
   }
   // Both halves are in canonical order already, and no partition is in both.
   std::stable_sort(entries.begin(), entries.end(),

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 #include "base/text.h"
 #include "gmock/gmock.h"
@@ -8,6 +10,7 @@
 #include "state/facts.h"
 #include "state/hold.h"
 #include "state/plan.h"
+#include "state/table_state.h"
 #include "state/verdict.h"
 #include "state/write_set.h"
 
@@ -23,6 +26,7 @@ using partition::Shape;
 using partition::TimeRuns;
 using partition::ValueTuple;
 using partition::ValueType;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const Shape kDay = PartitionSpace::OfTime("d", Grain::kDay).shape();
@@ -417,6 +421,70 @@ TEST(FactsInForce, KnowOfPartitionsWithoutEndThatTheyHaveNoRows) {
   facts.Apply({{}, {rest}});
   EXPECT_FALSE(facts.Of({5, {}}).has_value());
   EXPECT_TRUE(facts.Rest().empty());
+}
+
+TEST(BuildRecords, GiveBackWhatWasPut) {
+  const std::vector<BuildRecord> put = {{"a", 1, {{"x", 3}}},
+                                        {"b", 2, {{"x", 4}, {"y", 0}}},
+                                        {"a", 3, {}},
+                                        {"c", 4, {{"z", 9}}}};
+  BuildRecords records(put);
+  ASSERT_EQ(records.size(), put.size());
+  for (std::size_t i = 0; i < put.size(); ++i) EXPECT_EQ(records[i], put[i]) << i;
+  constexpr Version kNever = BuildRecords::kNever;
+  EXPECT_THAT(*records.VerifiedAt("x"), ElementsAre(3, 4, kNever, kNever));
+  EXPECT_THAT(*records.VerifiedAt("z"), ElementsAre(kNever, kNever, kNever, 9));
+  EXPECT_EQ(records.VerifiedAt("w"), nullptr);
+  EXPECT_THAT(records.definitions(), ElementsAre("a", "b", "c"));
+  EXPECT_EQ(records.definition_at(2), 0u);
+}
+
+std::vector<Change> SomeChanges() {
+  const Shape both = RegionByDay();
+  const ValueTuple eu{std::string("EU")};
+  auto days = [&](std::int64_t first, std::int64_t end) {
+    return PartitionSet::OfTimes(both, TimeRuns::Of(first, end));
+  };
+  return {{0, 4, days(1, 3), std::nullopt, "publication #4"},
+          {0, 3, days(2, 9), {{"a", "b"}}, "publication #3"},
+          {2, 5, PartitionSet::Of(both, TimeRuns(), {{eu, TimeRuns::Point(2)}}), {}, "c"},
+          {0, 2, PartitionSet::OfTimes(both, TimeRuns::Null()), {{"a"}}, "d"},
+          {0, 9, PartitionSet(both), std::nullopt, "of nothing"},
+          {0, 1, days(-5, -3).Union(days(4, 6)), {{"a", "b"}}, "e"}};
+}
+
+TEST(ChangeLog, GivesBackWhatWasPut) {
+  std::vector<Change> put = SomeChanges();
+  ChangeLog log(RegionByDay(), put);
+  ASSERT_EQ(log.size(), put.size());
+  for (std::size_t i = 0; i < put.size(); ++i) {
+    Change back = log[i];
+    EXPECT_EQ(back.after, put[i].after) << i;
+    EXPECT_EQ(back.before, put[i].before) << i;
+    EXPECT_EQ(back.partitions, put[i].partitions) << i;
+    EXPECT_EQ(back.columns, put[i].columns) << i;
+    EXPECT_EQ(back.cause.text(), put[i].cause.text()) << i;
+  }
+}
+
+TEST(ChangeLog, KnowsTheLatestChangeOfEachPeriodInWhateverOrderTheyCame) {
+  std::vector<Change> changes = SomeChanges();
+  for (int turn = 0; turn < 2; ++turn) {
+    auto latest = ChangeLog(RegionByDay(), changes).LatestTimes();
+    for (std::int64_t day = -6; day < 12; ++day) {
+      Version expected = 0;
+      for (const Change& change : changes) {
+        PartitionSet on_day = PartitionSet::OfTimes(RegionByDay(), TimeRuns::Point(day));
+        if (change.partitions.Intersects(on_day)) {
+          expected = std::max(expected, change.before);
+        }
+      }
+      const Version* found = latest.Find(day);
+      EXPECT_EQ(found == nullptr ? 0 : *found, expected) << day;
+    }
+    EXPECT_EQ(latest.null(), std::optional<Version>(2));
+    std::reverse(changes.begin(), changes.end());
+  }
 }
 
 }  // namespace

@@ -10,12 +10,10 @@
 #include "lineage/lineage.h"
 #include "partition/partition_map.h"
 #include "partition/partition_set.h"
+#include "state/build_records.h"
+#include "state/change_log.h"
 
 namespace amend::state {
-
-/// A table's own version: the Iceberg sequence number of a snapshot. Increases with every
-/// commit, whoever makes it; 0 is the empty table.
-using Version = std::int64_t;
 
 /// The version of an input that the same publication makes: known only once its snapshot
 /// is built, so facts in the making say "this one" and their readers put in the entry's
@@ -36,36 +34,6 @@ struct Pin {
   friend bool operator==(const Pin&, const Pin&) = default;
 };
 
-/// Partitions whose content differs for whoever verified a version in [after, before).
-/// For models the ledger's publications give one each, with after = 0; for sources the
-/// comparison of two snapshots' state gives the exact difference between a version that
-/// some record verified and the head.
-struct Change {
-  Version after = 0;   ///< inclusive
-  Version before = 0;  ///< exclusive
-  partition::PartitionSet partitions;
-  /// Where set, only these columns differ; otherwise rows do.
-  std::optional<std::set<std::string>> columns;
-  std::string cause;  ///< "landing #7", "publication #12", "commit by another writer"
-
-  bool AppliesTo(Version verified) const {
-    return after <= verified && verified < before;
-  }
-};
-
-/// What a published partition was made from. Interned: a map of partitions holds indexes.
-struct BuildRecord {
-  lineage::DefinitionId definition;
-  std::int64_t publication = 0;
-  /// Per input, the version at which the partition is known to equal its definition; a
-  /// cutoff moves it forward without a rebuild.
-  std::map<std::string, Version> verified_at;
-  /// Per input, the uuid of the table that those versions are of. Absent where it is not
-  /// known: then the table is taken to be the same.
-  std::map<std::string, std::string> verified_in;
-  friend bool operator==(const BuildRecord&, const BuildRecord&) = default;
-};
-
 /// Partitions that no plan may write, with what would end the hold.
 struct Hold {
   std::int64_t id = 0;
@@ -78,22 +46,21 @@ struct Hold {
   std::map<std::string, std::string> input_tables;  ///< like BuildRecord::verified_in
 };
 
-/// Rows and bytes of a run of partitions, from file metadata.
-struct SizeRun {
-  partition::PartitionSet partitions;
+/// What one partition holds, from file metadata.
+struct PartitionSize {
   std::int64_t rows = 0;
   std::int64_t bytes = 0;
-  std::int64_t files = 0;
+  friend bool operator==(const PartitionSize&, const PartitionSize&) = default;
 };
 
 /// One table as the planner sees it.
 struct TableState {
   std::optional<Pin> head;       ///< absent: the table does not exist yet
   partition::PartitionSet live;  ///< partitions that have rows at the head
-  std::vector<Change> changes;
-  std::vector<SizeRun> sizes;
+  ChangeLog changes;
+  partition::PartitionMap<PartitionSize> sizes;  ///< where it is known
   // Models only.
-  std::vector<BuildRecord> records;
+  BuildRecords records;
   partition::PartitionMap<std::size_t> built;  ///< partition → index into records
   partition::PartitionSet drifted;             ///< live files are not those we published
   /// The same where others may write (`writers: shared`): no cause, but a plan that

@@ -1,7 +1,9 @@
 #include "table/contents.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "iceberg/location.h"
 #include "table/spaces.h"
@@ -28,56 +30,86 @@ Result<Partition> PointIn(const PartitionSpace& space, const LoadedTable& table,
   return PointOf(space, tuple);
 }
 
-std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string_view NameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
 
 }  // namespace
 
 Contents::Contents(PartitionSpace space, std::vector<TableFile> files)
     : space_(std::move(space)), files_(std::move(files)), live_(space_.shape()) {
-  auto order = [](const TableFile& file) {
-    return std::tuple(file.point, file.sequence_number, NameOf(file.file.path),
-                      file.file.path);
-  };
-  std::sort(files_.begin(), files_.end(),
-            [&](const TableFile& a, const TableFile& b) { return order(a) < order(b); });
+  std::sort(files_.begin(), files_.end(), [](const TableFile& a, const TableFile& b) {
+    if (auto by_point = a.point <=> b.point; by_point != 0) return by_point < 0;
+    return std::tuple(a.sequence_number, NameOf(a.file.path),
+                      std::string_view(a.file.path)) <
+           std::tuple(b.sequence_number, NameOf(b.file.path),
+                      std::string_view(b.file.path));
+  });
   std::vector<Partition> points;
-  for (const TableFile& file : files_) {
-    if (points.empty() || points.back() != file.point) points.push_back(file.point);
+  for (std::size_t i = 0; i < files_.size(); ++i) {
+    const TableFile& file = files_[i];
+    if (points.empty() || points.back() != file.point) {
+      points.push_back(file.point);
+      slots_[file.point.values].push_back({file.point.time, i, i});
+    }
+    ++slots_.find(file.point.values)->second.back().end;
     rows_ += file.file.record_count;
     bytes_ += file.file.file_size;
   }
   live_ = PartitionSet::Of(space_.shape(), points);
 }
 
+std::vector<const TableFile*> Contents::FilesIn(const PartitionSet& set) const {
+  std::vector<std::pair<std::size_t, std::size_t>> ranges;
+  auto add = [&](const std::vector<Slot>& slots, const partition::TimeRuns& times) {
+    if (times.has_null() && !slots.empty() && !slots.front().time) {
+      ranges.emplace_back(slots.front().first, slots.front().end);
+    }
+    for (const partition::Run& run : times.runs()) {
+      auto slot = std::lower_bound(
+          slots.begin(), slots.end(), std::optional(run.first),
+          [](const Slot& s, const std::optional<std::int64_t>& t) { return s.time < t; });
+      for (; slot != slots.end() && *slot->time < run.end; ++slot) {
+        ranges.emplace_back(slot->first, slot->end);
+      }
+    }
+  };
+  if (set.rest().empty()) {
+    for (const auto& [values, times] : set.named()) {
+      if (auto at = slots_.find(values); at != slots_.end()) add(at->second, times);
+    }
+  } else {
+    for (const auto& [values, slots] : slots_) add(slots, set.At(values));
+  }
+  // Tuples came one after the other; canonical order has time first.
+  std::sort(ranges.begin(), ranges.end());
+  std::vector<const TableFile*> files;
+  for (const auto& [first, end] : ranges) {
+    for (std::size_t i = first; i < end; ++i) files.push_back(&files_[i]);
+  }
+  return files;
+}
+
 Result<std::vector<std::string>> Contents::PathsIn(const PartitionSet& set) const {
   std::vector<std::string> paths;
-  for (const TableFile& file : files_) {
-    if (!set.Contains(file.point)) continue;
-    AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file.file.path));
+  for (const TableFile* file : FilesIn(set)) {
+    AMEND_ASSIGN(std::string path, iceberg::ToLocalPath(file->file.path));
     paths.push_back(std::move(path));
   }
   return paths;
 }
 
-std::vector<TableFile> Contents::FilesIn(const PartitionSet& set) const {
-  std::vector<TableFile> files;
-  for (const TableFile& file : files_) {
-    if (set.Contains(file.point)) files.push_back(file);
-  }
-  return files;
-}
-
-std::vector<state::SizeRun> Contents::Sizes() const {
-  std::vector<state::SizeRun> sizes;
-  const Partition* last = nullptr;
-  for (const TableFile& file : files_) {
-    if (last == nullptr || *last != file.point) {
-      sizes.push_back({PartitionSet::Of(space_.shape(), file.point), 0, 0, 0});
+partition::PartitionMap<state::PartitionSize> Contents::Sizes() const {
+  partition::PartitionMap<state::PartitionSize> sizes(space_.shape());
+  for (const auto& [values, slots] : slots_) {
+    for (const Slot& slot : slots) {
+      state::PartitionSize size;
+      for (std::size_t i = slot.first; i < slot.end; ++i) {
+        size.rows += files_[i].file.record_count;
+        size.bytes += files_[i].file.file_size;
+      }
+      sizes.Set(PartitionSet::Of(space_.shape(), Partition{slot.time, values}), size);
     }
-    last = &file.point;
-    sizes.back().rows += file.file.record_count;
-    sizes.back().bytes += file.file.file_size;
-    ++sizes.back().files;
   }
   return sizes;
 }

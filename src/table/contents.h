@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "base/status.h"
 #include "iceberg/scan.h"
 #include "iceberg/update.h"
+#include "partition/partition_map.h"
 #include "partition/partition_set.h"
 #include "partition/space.h"
 #include "state/table_state.h"
@@ -37,17 +39,29 @@ class Contents {
   const std::vector<TableFile>& files() const { return files_; }
   /// Partitions that have files.
   const partition::PartitionSet& live() const { return live_; }
-  /// Local paths of the files of these partitions, in canonical order.
+  /// Local paths of the files of these partitions, in canonical order. Costs a search for
+  /// each run of the set and what is found, not the files of the table: every task of a
+  /// run asks this.
   Result<std::vector<std::string>> PathsIn(const partition::PartitionSet& set) const;
-  std::vector<TableFile> FilesIn(const partition::PartitionSet& set) const;
-  /// Rows and bytes, one entry for each partition.
-  std::vector<state::SizeRun> Sizes() const;
+  /// The same files; they live as long as this value.
+  std::vector<const TableFile*> FilesIn(const partition::PartitionSet& set) const;
+  /// Rows and bytes of each partition that has files.
+  partition::PartitionMap<state::PartitionSize> Sizes() const;
   std::int64_t rows() const { return rows_; }
   std::int64_t bytes() const { return bytes_; }
 
  private:
+  /// Files of one partition: [first, end) of files_.
+  struct Slot {
+    std::optional<std::int64_t> time;
+    std::size_t first = 0;
+    std::size_t end = 0;
+  };
+
   partition::PartitionSpace space_;
   std::vector<TableFile> files_;
+  /// By value tuple, ascending by time, NULL first.
+  std::map<partition::ValueTuple, std::vector<Slot>> slots_;
   partition::PartitionSet live_;
   std::int64_t rows_ = 0;
   std::int64_t bytes_ = 0;

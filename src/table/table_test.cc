@@ -121,8 +121,47 @@ TEST(Contents, OrderIsByPartitionSequenceAndOrdinalNeverByFolder) {
                           "/w/b/00001-1-00000.parquet", "/w/a/00001-1-00001.parquet",
                           "/w/z/00001-1-00000.parquet"));
   EXPECT_EQ(contents.rows(), 50);
-  EXPECT_EQ(contents.Sizes().size(), 3U);
+  EXPECT_EQ(contents.Sizes().Find({1, {}})->rows, 30);
+  EXPECT_EQ(contents.Sizes().Find({std::nullopt, {}})->bytes, 100);
+  EXPECT_EQ(contents.Sizes().Find({3, {}}), nullptr);
   EXPECT_EQ(contents.live().Count(), 3);
+}
+
+TEST(Contents, FindsTheFilesOfASetAsOneWhoLooksAtEachFile) {
+  using partition::TimeRuns;
+  auto space = PartitionSpace::Make(
+      {partition::Dimension::Time("d", Grain::kDay),
+       partition::Dimension::OfValue("region", partition::ValueType::kString)});
+  const partition::Value eu = std::string("EU");
+  const partition::Value us = std::string("US");
+  std::vector<TableFile> files;
+  for (const partition::Value& region : {us, partition::Value(), eu}) {
+    for (std::int64_t day : {5, 1, 2, 9, 3}) {
+      for (int i = 0; i < 2; ++i) {
+        files.push_back(FileOf(std::to_string(files.size()), day, i));
+        files.back().point.values = {region};
+      }
+    }
+    files.push_back(FileOf(std::to_string(files.size()), std::nullopt, 1));
+    files.back().point.values = {region};
+  }
+  Contents contents(*space, files);
+  partition::Shape shape = space->shape();
+  TimeRuns some = TimeRuns::FromRuns({{1, 3}, {5, 6}, {7, 12}}, true);
+  for (const partition::PartitionSet& set :
+       {partition::PartitionSet(shape), partition::PartitionSet::All(shape),
+        partition::PartitionSet::OfTimes(shape, some),
+        partition::PartitionSet::OfTimes(shape, TimeRuns::Null()),
+        partition::PartitionSet::Of(shape, TimeRuns(), {{{eu}, some}}),
+        partition::PartitionSet::Of(shape, TimeRuns(),
+                                    {{{us}, TimeRuns::Point(2)}, {{eu}, some}}),
+        partition::PartitionSet::Of(shape, some, {{{us}, TimeRuns::Null()}})}) {
+    std::vector<const TableFile*> expected;
+    for (const TableFile& file : contents.files()) {
+      if (set.Contains(file.point)) expected.push_back(&file);
+    }
+    EXPECT_EQ(contents.FilesIn(set), expected) << Describe(*space, set);
+  }
 }
 
 TEST(DataFiles, MetricsComeBackAndDamageIsSeen) {

@@ -237,8 +237,33 @@ void ForEachTable(RandomWorld* random,
 void ForEachChange(RandomWorld* random,
                    const std::function<void(state::Change*)>& change) {
   ForEachTable(random, [&](state::TableState* table) {
-    for (auto& c : table->changes) change(&c);
+    state::ChangeLog changed(table->changes.shape());
+    for (std::size_t i = 0; i < table->changes.size(); ++i) {
+      state::Change one = table->changes[i];
+      change(&one);
+      changed.push_back(one);
+    }
+    table->changes = std::move(changed);
   });
+}
+
+void ForgetFirstOfSeveral(state::TableState* table) {
+  state::ChangeLog later(table->changes.shape());
+  for (std::size_t i = 1; i < table->changes.size(); ++i) {
+    later.push_back(table->changes[i]);
+  }
+  if (!later.empty()) table->changes = std::move(later);
+}
+
+void ForEachRecord(state::TableState* table,
+                   const std::function<void(state::BuildRecord*)>& change) {
+  state::BuildRecords changed;
+  for (std::size_t i = 0; i < table->records.size(); ++i) {
+    state::BuildRecord one = table->records[i];
+    change(&one);
+    changed.push_back(one);
+  }
+  table->records = std::move(changed);
 }
 
 /// Keeps only what the wanted kinds of reasons put into the plan.
@@ -286,11 +311,7 @@ std::vector<Mutant> FactMutants() {
       {"misses the change just before what was verified",
        [](RandomWorld* r) { ForEachChange(r, [](state::Change* c) { --c->before; }); }},
       {"sees only the last change of a table",
-       [](RandomWorld* r) {
-         ForEachTable(r, [](state::TableState* t) {
-           if (t->changes.size() > 1) t->changes.erase(t->changes.begin());
-         });
-       }},
+       [](RandomWorld* r) { ForEachTable(r, ForgetFirstOfSeveral); }},
       {"ignores holds",
        [](RandomWorld* r) {
          ForEachTable(r, [](state::TableState* t) { t->holds.clear(); });
@@ -314,7 +335,7 @@ std::vector<Mutant> FactMutants() {
       {"forgets code changes",
        [](RandomWorld* r) {
          ForEachTable(r, [](state::TableState* t) {
-           for (auto& record : t->records) record.definition = "now";
+           ForEachRecord(t, [](state::BuildRecord* one) { one->definition = "now"; });
          });
        }},
       {"takes every code change for one of rows",
@@ -322,11 +343,11 @@ std::vector<Mutant> FactMutants() {
       {"believes a record that never saw an input",
        [](RandomWorld* r) {
          for (const auto& entry : r->lineage->models()) {
-           for (auto& record : r->world.tables.at(entry.model.name).records) {
+           ForEachRecord(&r->world.tables.at(entry.model.name), [&](auto* record) {
              for (const auto& ref : entry.bound.inputs) {
-               record.verified_at.try_emplace(ref.table, 1'000);
+               record->verified_at.try_emplace(ref.table, 1'000);
              }
-           }
+           });
          }
        }},
       {"ignores the request", [](RandomWorld* r) { r->world.request = {}; }},

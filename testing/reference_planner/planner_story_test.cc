@@ -464,7 +464,7 @@ TEST(PlannerStory, ClassesAreDisjointAndAddUp) {
 
 TEST(PlannerStory, AWorldThatContradictsItselfIsRefused) {
   Story story = Flights();
-  story.world().tables.at("stg").records.clear();
+  story.world().tables.at("stg").records = {};
   EXPECT_THAT(story.Plan(), HasSubstr("without their build record"));
   Story other = Flights();
   other.world().tables.at("stg").live = partition::PartitionSet();

@@ -253,9 +253,8 @@ class Generator {
     return columns;
   }
 
-  std::vector<state::Change> AnyChanges(const std::string& table, Shape shape,
-                                        bool model) {
-    std::vector<state::Change> changes;
+  state::ChangeLog AnyChanges(const std::string& table, Shape shape, bool model) {
+    state::ChangeLog changes(shape);
     for (int i = Int(0, 2); i > 0; --i) {
       state::Change change;
       change.after = model ? 0 : Int(0, 3);
@@ -264,7 +263,7 @@ class Generator {
       change.partitions = AnySet(shape, 1, 12);
       change.columns = AnyColumns(table);
       change.cause = (model ? "publication #" : "landing #") + std::to_string(Int(1, 9));
-      changes.push_back(std::move(change));
+      changes.push_back(change);
     }
     return changes;
   }
@@ -316,7 +315,7 @@ class Generator {
       record.verified_at[ref.table] = fresh ? kHead : Int(0, static_cast<int>(kHead));
     }
     table->built.Set(at, table->records.size());
-    table->records.push_back(std::move(record));
+    table->records.push_back(record);
   }
 
   state::Hold AnyHold(const lineage::BoundModelEntry& entry) {

@@ -65,7 +65,10 @@ class Enumeration {
   std::vector<const state::Change*> ChangesOf(const std::string& name,
                                               const Partition& at) {
     std::vector<const state::Change*> changes;
-    for (const auto& change : TableOf(name).changes) {
+    auto [all, is_new] = changes_.try_emplace(name);
+    const state::ChangeLog& log = TableOf(name).changes;
+    for (std::size_t i = 0; is_new && i < log.size(); ++i) all->second.push_back(log[i]);
+    for (const state::Change& change : all->second) {
       if (change.partitions.Contains(at)) changes.push_back(&change);
     }
     return changes;
@@ -261,7 +264,11 @@ class Enumeration {
       Point point;
       point.at = at;
       const std::size_t* record = table.built.Find(at);
-      if (record != nullptr) point.record = &table.records[*record];
+      if (record != nullptr) {
+        auto [one, is_new] = records_.try_emplace({name, *record});
+        if (is_new) one->second = table.records[*record];
+        point.record = &one->second;
+      }
       point.possible = Possible(entry, at, [](const Point& p) { return p.known(); });
       point.drifted = table.drifted.Contains(at);
       point.changes = ChangesOf(name, at);
@@ -395,6 +402,8 @@ class Enumeration {
   std::map<std::string, std::vector<Point>> points_;
   std::map<std::string, std::vector<Group>> groups_;
   std::map<std::string, state::TableState> absent_;
+  std::map<std::string, std::vector<state::Change>> changes_;
+  std::map<std::pair<std::string, std::size_t>, state::BuildRecord> records_;
   std::map<std::pair<const partition::PartitionMapping*, Partition>,
            std::vector<const Point*>>
       needs_;

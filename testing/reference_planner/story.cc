@@ -284,10 +284,11 @@ void Story::ReadTableFact(const std::string& line) {
     table.live = table.live.Union(Range(name, words.Rest()));
   } else if (what == "drift") {
     table.drifted = table.drifted.Union(Range(name, words.Rest()));
-  } else if (what == "size") {  // size T RANGE is ROWS BYTES
+  } else if (what == "size") {  // size T RANGE is ROWS BYTES, evenly spread
     PartitionSet at = Range(name, words.Until("is"));
     auto rows = ParseInt(words.Take());
-    table.sizes.push_back({at, *rows, *ParseInt(words.Take()), 1});
+    std::int64_t count = at.Count().value();
+    table.sizes.Set(at, {*rows / count, *ParseInt(words.Take()) / count});
   } else if (what == "hold") {  // hold T RANGE by TEXT
     PartitionSet at = Range(name, words.Until("by"));
     table.holds.push_back(HoldOn(name, at, words.Rest()));
