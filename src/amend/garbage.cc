@@ -64,8 +64,6 @@ Result<Records> ReadRecords(Workspace& w) {
   return records;
 }
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 /// Files that something may still read. Paths are compared with the links of their
 /// folders followed (INV-G3); the last name is the file's own, also where it is a link.
 class UsedFiles {

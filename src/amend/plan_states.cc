@@ -10,13 +10,6 @@ namespace {
 using partition::PartitionSet;
 using state::PlanState;
 
-const PartitionSet* PlannedOf(const state::Plan& plan, const std::string& model) {
-  for (const state::ModelPlan& planned : plan.models) {
-    if (planned.model == model) return &planned.partitions;
-  }
-  return nullptr;
-}
-
 /// Sets of two shapes (the model's partitioning changed) have nothing in common.
 bool Meet(const PartitionSet& a, const PartitionSet& b) {
   return a.shape() == b.shape() && !a.Intersect(b).empty();
@@ -35,8 +28,9 @@ bool MakesPointless(const state::Plan& published,
   for (const state::ModelPlan& model : older.models) {
     auto moved = changed.find(model.model);
     if (moved != changed.end() && Meet(moved->second, model.partitions)) return true;
-    const PartitionSet* planned = PlannedOf(published, model.model);
-    covered = covered && planned != nullptr && Covers(*planned, model.partitions);
+    const state::ModelPlan* planned = published.Find(model.model);
+    covered =
+        covered && planned != nullptr && Covers(planned->partitions, model.partitions);
   }
   return covered;
 }

@@ -55,12 +55,6 @@ const state::Pin* FindPin(const state::Plan& plan, const std::string& table) {
   return it == plan.pins.end() ? nullptr : &it->second;
 }
 
-const state::ModelPlan* FindModelPlan(const state::Plan& plan, const std::string& model) {
-  auto it = std::find_if(plan.models.begin(), plan.models.end(),
-                         [&](const state::ModelPlan& m) { return m.model == model; });
-  return it == plan.models.end() ? nullptr : &*it;
-}
-
 Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& gathered,
                 const std::string& name, run::RunWorld* world) {
   if (world->tables.contains(name)) return {};
@@ -80,7 +74,7 @@ Status AddTable(Workspace& workspace, const state::Plan& plan, const Gathered& g
     const lineage::Source* source = workspace.lineage().FindSource(name);
     AMEND_ASSIGN_OR_RETURN(table.schema, table::ContinueSchema({}, 0, source->columns));
   }
-  if (model != nullptr && (pin == nullptr || FindModelPlan(plan, name) != nullptr)) {
+  if (model != nullptr && (pin == nullptr || plan.Find(name) != nullptr)) {
     AMEND_RETURN_IF_ERROR(SetPlannedSchema(workspace, *model, pin, &table));
   }
   if (auto facts = gathered.facts.find(name); facts != gathered.facts.end()) {

@@ -16,8 +16,6 @@ constexpr std::int64_t kLeastEngineBytes = 64'000'000;
 // Partitions of a model whose facts are kept for the next question: some 50 MB.
 constexpr std::size_t kMostFactsKept = 100'000;
 
-std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
-
 /// The first error of a project's text, as the status of a command that needs it sound.
 Status FirstError(const std::vector<project::Problem>& problems) {
   std::size_t errors = 0;

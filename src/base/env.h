@@ -105,6 +105,9 @@ bool IsTerminal(int descriptor);
 /// `path` absolute and without dots; links are followed as far as the path exists.
 std::string AbsolutePath(const std::string& path);
 
+/// The folder that a path is in: everything before its last slash.
+std::string FolderOf(const std::string& path);
+
 /// Makes a set of finished files durable: each file, then each of their folders once, and
 /// the folders above up to `root`, so that no name can be lost.
 Status SyncAll(Env& env, const std::vector<std::string>& paths, const std::string& root);

@@ -69,10 +69,6 @@ Status WriteAll(int fd, std::string_view bytes, const std::string& path) {
   return {};
 }
 
-std::string FolderOf(const std::string& path) {
-  return std::filesystem::path(path).parent_path().string();
-}
-
 class RealAppendFile : public AppendFile {
  public:
   RealAppendFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
@@ -315,6 +311,10 @@ std::string Env::NewUuid() {
                 static_cast<unsigned>(high & 0xFFFF), static_cast<unsigned>(low >> 48),
                 static_cast<unsigned long long>(low & 0xFFFFFFFFFFFFULL));
   return text.data();
+}
+
+std::string FolderOf(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
 }
 
 Status SyncAll(Env& env, const std::vector<std::string>& paths, const std::string& root) {

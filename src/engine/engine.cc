@@ -178,10 +178,8 @@ Engine::Engine(Env& env, duck::Database database, duck::Connection connection)
 
 Result<Engine> Engine::Open(Env& env, const EngineOptions& options) {
   // DuckDB makes the folder when it spills, but not the ones above it.
-  std::size_t slash = options.temp_directory.rfind('/');
-  if (slash != std::string::npos) {
-    AMEND_FAIL_IF_ERROR(env.CreateFolders(options.temp_directory.substr(0, slash)));
-  }
+  std::string above = FolderOf(options.temp_directory);
+  if (!above.empty()) AMEND_FAIL_IF_ERROR(env.CreateFolders(above));
   duck::DatabaseOptions database_options;
   database_options.threads = 1;
   database_options.memory_limit_bytes = options.memory_bytes;

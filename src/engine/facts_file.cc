@@ -183,7 +183,7 @@ Result<std::string> WriteFacts(Env& env, duck::Connection& connection,
                                const partition::PartitionSpace& space,
                                const state::TableFacts& facts, const std::string& path,
                                const std::string& root) {
-  AMEND_FAIL_IF_ERROR(env.CreateFolders(path.substr(0, path.rfind('/'))));
+  AMEND_FAIL_IF_ERROR(env.CreateFolders(FolderOf(path)));
   AMEND_FAIL_IF_ERROR(Fill(connection, space, facts));
   AMEND_ASSIGN(auto written,
                connection.Execute(fmt::format(

@@ -11,13 +11,6 @@ using partition::PartitionSet;
 using state::Reason;
 using state::ReasonKind;
 
-const state::ModelPlan* Find(const state::Plan& plan, const std::string& model) {
-  for (const state::ModelPlan& m : plan.models) {
-    if (m.model == model) return &m;
-  }
-  return nullptr;
-}
-
 /// A reason for some of these partitions: a cause before a step that leads further up.
 const Reason* ReasonFor(const state::ModelPlan& plan, const PartitionSet& partitions) {
   const Reason* step = nullptr;
@@ -49,7 +42,7 @@ PartitionSet Needed(const lineage::Lineage& lineage, const std::string& model,
 std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& plan,
                           const std::string& model, const partition::Partition& at) {
   std::vector<Step> steps;
-  const state::ModelPlan* planned = Find(plan, model);
+  const state::ModelPlan* planned = plan.Find(model);
   if (planned == nullptr) return steps;
   PartitionSet partitions = PartitionSet::Of(planned->partitions.shape(), at);
   while (planned != nullptr) {
@@ -61,7 +54,7 @@ std::vector<Step> Explain(const lineage::Lineage& lineage, const state::Plan& pl
         {planned->model, reason.partitions, reason.kind, reason.from, reason.text});
     if (reason.standing || reason.kind != ReasonKind::kUpstream) break;
     partitions = Needed(lineage, planned->model, reason);
-    planned = Find(plan, reason.from);
+    planned = plan.Find(reason.from);
     if (planned != nullptr) partitions = partitions.Intersect(planned->partitions);
   }
   return steps;
@@ -71,7 +64,7 @@ std::string WhyNot(const World& world, const state::Plan& plan, const std::strin
                    const partition::Partition& at) {
   const partition::PartitionSpace& space = world.lineage->SpaceOf(model);
   std::string name = model + " " + space.Format(at);
-  const state::ModelPlan* planned = Find(plan, model);
+  const state::ModelPlan* planned = plan.Find(model);
   if (planned != nullptr && planned->partitions.Contains(at)) {
     return name + " is in the plan";
   }

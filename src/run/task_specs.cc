@@ -57,10 +57,9 @@ std::string NameOf(const engine::TaskSpec& spec, const std::string& definition) 
 }  // namespace
 
 const state::ModelPlan& TaskSpecs::PlanOf(const std::string& model) const {
-  auto it = std::find_if(world_.plan.models.begin(), world_.plan.models.end(),
-                         [&](const state::ModelPlan& p) { return p.model == model; });
-  AMEND_CHECK(it != world_.plan.models.end());
-  return *it;
+  const state::ModelPlan* plan = world_.plan.Find(model);
+  AMEND_CHECK(plan != nullptr);
+  return *plan;
 }
 
 PartitionSet TaskSpecs::Needed(const Task& task) const {

@@ -14,7 +14,7 @@ namespace amend::state {
 /// keeps of each definition that was ever published.
 struct DefinitionRecord {
   std::string sql;
-  /// Space, clock and declared inputs; equal ones have equal canonical JSON.
+  /// Partition space and mappings of the inputs; equal ones have equal canonical JSON.
   Json settings;
   std::map<std::string, std::vector<lineage::Column>> inputs;  ///< columns by table
 };

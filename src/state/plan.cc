@@ -1,5 +1,6 @@
 #include "state/plan.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -196,6 +197,12 @@ std::string_view OriginName(Origin origin) {
     if (value == origin) return name;
   }
   return "unknown";
+}
+
+const ModelPlan* Plan::Find(const std::string& model) const {
+  auto at = std::find_if(models.begin(), models.end(),
+                         [&](const ModelPlan& plan) { return plan.model == model; });
+  return at == models.end() ? nullptr : &*at;
 }
 
 partition::PartitionSet OwnCause(const ModelPlan& plan) {

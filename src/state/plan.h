@@ -121,18 +121,20 @@ struct Plan {
   std::int64_t created_micros = 0;
 
   bool nothing_to_do() const { return models.empty(); }
+  /// What is planned of a model; null where nothing is. Borrowed.
+  const ModelPlan* Find(const std::string& model) const;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
 /// Partitions of the plan that are computed even if no input of them turns out changed.
 partition::PartitionSet OwnCause(const ModelPlan& plan);
 
-/// The id of a plan's content; what Plan::id must hold. Covers the pins, per model the
-/// definition, partitions (all, and those with a cause of their own) and columns that may
-/// change, and `full`: what will be done; and
-/// per model the last entry about it: a publication may verify what it does not move, so
-/// pins alone would give the id of a plan that was done to another that has to be done
-/// again. Not why, when, by whom, the estimates, or what is left out.
+/// The id of a plan's content; what Plan::id must hold. Covers what will be done: the
+/// pins, `full`, and per model the definition, partitions (all, and those with a cause of
+/// their own) and columns that may change. Covers per model the last entry about it, too:
+/// a publication may verify what it does not move, so pins alone would give the id of a
+/// plan that was done to another that has to be done again. Not why, when, by whom, the
+/// estimates, or what is left out.
 std::string PlanIdOf(const Plan& plan);
 
 /// The stored form (state/encode.h): exact and sealed. PlanFromJson gives back an equal
