@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "duck/errors.h"
+#include "duck/tally_function.h"
 #include "duck/vector.h"
 #include "duckdb.h"
 #include "fmt/format.h"
@@ -397,6 +398,13 @@ Result<std::vector<ColumnInfo>> Connection::Describe(std::string_view sql) {
     duckdb_free(const_cast<char*>(name));
   }
   return columns;
+}
+
+Status Connection::AddTally(const std::string& name, std::shared_ptr<Tally> tally) {
+  if (impl_->database->options.threads != 1) {
+    return Invalid("a tally needs a database of one thread");
+  }
+  return RegisterTally(impl_->handle, name, std::move(tally));
 }
 
 Status Connection::LoadExtension(std::string_view name) {

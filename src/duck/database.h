@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "duck/tally.h"
 #include "duck/value.h"
 
 namespace amend::duck {
@@ -111,6 +112,11 @@ class Connection {
 
   /// Columns of a query without running it.
   Result<std::vector<ColumnInfo>> Describe(std::string_view sql);
+
+  /// Makes `name(BIGINT, UBIGINT…) → BIGINT` a function of the database that fills the
+  /// tally (tally.h). No argument may be NULL. Invalid where the database has more than
+  /// one thread; Internal where the name is taken.
+  Status AddTally(const std::string& name, std::shared_ptr<Tally> tally);
 
   /// Loads a signed extension from the extension directory.
   Status LoadExtension(std::string_view name);

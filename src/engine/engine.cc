@@ -9,6 +9,7 @@
 #include "engine/metrics.h"
 #include "engine/partition_columns.h"
 #include "engine/sql_text.h"
+#include "engine/tallied.h"
 #include "fmt/format.h"
 #include "table/types.h"
 
@@ -20,6 +21,8 @@ constexpr std::int64_t kRowGroupRows = 122'880;
 /// DuckDB keeps a hundred files of a partitioned COPY open and closes the oldest beyond.
 constexpr std::size_t kMostInOneCopy = 100;
 constexpr std::int64_t kMostPartitions = 1'000'000;
+/// Keys may take up to a sixteenth of the memory while they are tallied: 8 bytes each.
+constexpr std::int64_t kMemoryToKeys = 16 * 8;
 constexpr std::string_view kRowsTable = "_amend_rows";
 
 /// The model's SELECT with its columns cast to the table's types and matched by name, and
@@ -37,13 +40,17 @@ std::string OutputSql(const TaskSpec& spec) {
                      Join(columns, ", "), spec.sql, MembershipSql(spec.space, kept));
 }
 
-std::string CopySql(const TaskSpec& spec, const std::string& target) {
+std::string CopySql(const TaskSpec& spec, const std::string& target, bool tallied) {
   bool partitioned = !spec.space.unpartitioned();
   std::string select = OutputSql(spec);
-  if (partitioned) {
-    select = fmt::format(
-        "SELECT *, {} AS {} FROM ({}){}", PartitionKeySql(spec.space), kKeyColumn, select,
-        spec.sort_by_partition ? fmt::format(" ORDER BY {}", kKeyColumn) : "");
+  if (tallied) {
+    select = TallySql(spec, select, kKeyColumn);
+  } else if (partitioned) {
+    select = fmt::format("SELECT *, {} AS {} FROM ({})", PartitionKeySql(spec.space),
+                         kKeyColumn, select);
+  }
+  if (partitioned && spec.sort_by_partition) {
+    select += fmt::format(" ORDER BY {}", kKeyColumn);
   }
   // Without hive folders no partition value stands in a path, and no folder is made for
   // each file only to be removed. Bloom filters would be 5 % of the bytes: off, as in
@@ -86,12 +93,12 @@ std::int64_t AsInt64(const duck::Value& value) {
 
 /// Gives what COPY wrote flat names in the order of their keys. Files of one key, which
 /// only streams have, stay in the order in which they were begun.
-Result<std::vector<iceberg::DataFile>> NameFiles(Env& env, const TaskSpec& spec,
-                                                 duck::Rows written) {
+Result<std::vector<WrittenFile>> NameFiles(Env& env, const TaskSpec& spec,
+                                           duck::Rows written) {
   std::stable_sort(
       written.rows.begin(), written.rows.end(),
       [](const duck::Row& a, const duck::Row& b) { return KeyOf(a) < KeyOf(b); });
-  std::vector<iceberg::DataFile> files;
+  std::vector<WrittenFile> files;
   for (duck::Row& row : written.rows) {
     // Counts come as UBIGINT.
     row[1] = duck::Value(AsInt64(row[1]));
@@ -105,7 +112,7 @@ Result<std::vector<iceberg::DataFile>> NameFiles(Env& env, const TaskSpec& spec,
         fmt::format("{}/{}-{:05}.parquet", spec.folder, spec.file_prefix, files.size());
     if (from != to) AMEND_FAIL_IF_ERROR(env.Rename(from, to));
     AMEND_ASSIGN(iceberg::DataFile file, DescribeFile(spec, row, to));
-    files.push_back(std::move(file));
+    files.push_back({std::move(file), KeyOf(row)});
   }
   return files;
 }
@@ -171,10 +178,12 @@ void Append(TaskResult part, TaskResult* whole) {
 
 }  // namespace
 
-Engine::Engine(Env& env, duck::Database database, duck::Connection connection)
+Engine::Engine(Env& env, duck::Database database, duck::Connection connection,
+               std::shared_ptr<duck::Tally> tally)
     : env_(&env),
       database_(std::move(database)),
-      connection_(std::make_unique<duck::Connection>(std::move(connection))) {}
+      connection_(std::make_unique<duck::Connection>(std::move(connection))),
+      tally_(std::move(tally)) {}
 
 Result<Engine> Engine::Open(Env& env, const EngineOptions& options) {
   // DuckDB makes the folder when it spills, but not the ones above it.
@@ -186,7 +195,10 @@ Result<Engine> Engine::Open(Env& env, const EngineOptions& options) {
   database_options.temp_directory = options.temp_directory;
   AMEND_ASSIGN(duck::Database database, duck::Database::Open(database_options));
   AMEND_ASSIGN(duck::Connection connection, database.Connect());
-  return Engine(env, std::move(database), std::move(connection));
+  auto tally = std::make_shared<duck::Tally>(
+      static_cast<std::size_t>(options.memory_bytes / kMemoryToKeys));
+  AMEND_FAIL_IF_ERROR(connection.AddTally(std::string(kTallyFunction), tally));
+  return Engine(env, std::move(database), std::move(connection), std::move(tally));
 }
 
 Status Engine::Bind(const std::vector<TaskInput>& inputs) {
@@ -297,14 +309,19 @@ Result<TaskResult> Engine::RunOnce(const TaskSpec& spec) {
   AMEND_FAIL_IF_ERROR(env_->CreateFolders(spec.folder));
   std::string target = spec.folder + "/" + spec.file_prefix;
   if (spec.space.unpartitioned()) target += "-00000.parquet";
-  AMEND_ASSIGN(duck::Rows written, connection_->Query(CopySql(spec, target)));
-  AMEND_ASSIGN(std::vector<iceberg::DataFile> files,
+  bool tallied = CanTally(spec);
+  if (tallied) tally_->Start(TallyShape(spec));
+  AMEND_ASSIGN(duck::Rows written, connection_->Query(CopySql(spec, target, tallied)));
+  AMEND_ASSIGN(std::vector<WrittenFile> files,
                NameFiles(*env_, spec, std::move(written)));
   if (!spec.space.unpartitioned()) {
     AMEND_FAIL_IF_ERROR(env_->RemoveEmptyFolder(target));
   }
   AMEND_ASSIGN(std::vector<MeasuredFile> measured,
-               MeasureFiles(*connection_, spec, files));
+               tallied && tally_->lists_complete()
+                   ? ReadTally(spec, *tally_, files)
+                   : ScanFiles(*connection_, spec, files));
+  AMEND_FAIL_IF_ERROR(AddDetails(*connection_, spec, files, &measured));
 
   TaskResult result;
   std::map<partition::Partition, state::StagedPartition> staged =
@@ -320,13 +337,13 @@ Result<TaskResult> Engine::RunOnce(const TaskSpec& spec) {
     if (entry == staged.end()) {
       result.strays.push_back(
           {file.measure.partition, file.measure.rows, std::move(file.samples)});
-      AMEND_FAIL_IF_ERROR(env_->RemoveFile(files[i].path.substr(7)));
+      AMEND_FAIL_IF_ERROR(env_->RemoveFile(files[i].file.path.substr(7)));
       continue;
     }
     AddDigest(file.digest, &entry->second.digest);
     if (file.old_columns) AddDigest(*file.old_columns, &*entry->second.old_columns);
     result.write_set.files.push_back(
-        ToStagedFile(files[i], file.measure.partition,
+        ToStagedFile(files[i].file, file.measure.partition,
                      static_cast<int>(result.write_set.files.size())));
     AMEND_FAIL_IF_ERROR(AddMeasure(spec, std::move(file.measure), &result.measures));
   }

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "base/status.h"
 #include "duck/database.h"
+#include "duck/tally.h"
 #include "engine/task.h"
 
 namespace amend::engine {
@@ -24,8 +25,10 @@ struct EngineOptions {
 /// in which rows arrive, and with two threads twelve runs of one query gave twelve
 /// results; with one thread over files in canonical order, one (measured on 1.5.5).
 ///
-/// Files are measured after they are written, by one scan over them: what is judged and
-/// digested is what would be published, and no second copy is held in memory.
+/// Rows are measured on their way into the files (tallied.h), each file's count against
+/// what COPY says it wrote; where that cannot be, by one scan over the files. Either way
+/// what is judged and digested is what would be published, and no second copy of it is
+/// held in memory.
 ///
 /// Not thread-safe, but for Interrupt().
 class Engine {
@@ -55,12 +58,14 @@ class Engine {
   Status WriteParts(const TaskSpec& spec, TaskResult* result);
   Result<std::vector<partition::Partition>> PartitionsWithRows(
       const partition::PartitionSpace& space);
-  Engine(Env& env, duck::Database database, duck::Connection connection);
+  Engine(Env& env, duck::Database database, duck::Connection connection,
+         std::shared_ptr<duck::Tally> tally);
 
   Env* env_;
   duck::Database database_;
   // Behind a pointer so that Interrupt() stays valid while the engine is moved.
   std::unique_ptr<duck::Connection> connection_;
+  std::shared_ptr<duck::Tally> tally_;
   std::vector<std::string> bound_;
 };
 

@@ -214,6 +214,52 @@ TEST_F(EngineTest, KeepsTheOrderOfRowsWhereAPartitionHasSeveralFiles) {
   }
 }
 
+/// More keys than may be kept in memory are counted by a scan over the files: its slow
+/// twin finds what the tally finds.
+TEST_F(EngineTest, TalliesOnTheWayWhatAScanOverTheFilesFinds) {
+  iceberg::Schema schema = SchemaOf({kDay, kValue, {"t", "VARCHAR", true}});
+  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+  std::string in = WriteInput(
+      schema,
+      "SELECT CASE WHEN i % 5 < 4 THEN DATE '2024-01-01' + (i % 5)::INT END AS d, "
+      "CASE WHEN i % 7 = 0 THEN NULL WHEN i % 5 < 3 THEN i ELSE i % 300000 END AS v, "
+      "CASE WHEN i % 5 <> 2 THEN (i % 1000)::VARCHAR END AS t FROM range(400000) t(i)");
+  TaskSpec spec =
+      Spec(space, schema, {in}, schema, "SELECT d, v, t FROM src",
+           PartitionSet::OfTimes(space.shape(), partition::TimeRuns::FromRuns(
+                                                    {{Day(1), Day(7)}}, /*null=*/true)));
+  spec.measures.nulls = {"v", "t"};
+  spec.measures.distinct = {{"v", "t"}};
+  spec.old_columns = {"d", "v"};
+  auto small = Engine::Open(Env::Real(), {40'000'000, folder_ + "/small"});
+  ASSERT_TRUE(small.has_value());
+  TaskResult tallied = Run(spec);
+  spec.file_prefix = "00000-2";
+  auto scanned = small->Run(spec);
+  ASSERT_TRUE(scanned.has_value()) << scanned.error().ToString();
+
+  ASSERT_THAT(tallied.write_set.staged, SizeIs(7));
+  EXPECT_EQ(tallied.write_set.staged, scanned->write_set.staged);
+  ASSERT_THAT(tallied.measures, SizeIs(5));
+  std::int64_t nulls = 0;
+  std::int64_t duplicates = 0;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const PartitionMeasure& mine = tallied.measures[i];
+    const PartitionMeasure& twin = scanned->measures[i];
+    EXPECT_EQ(mine.partition, twin.partition);
+    EXPECT_EQ(mine.rows, twin.rows);
+    EXPECT_EQ(mine.nulls, twin.nulls);
+    for (const auto& [tuple, offenders] : twin.duplicates) {
+      EXPECT_EQ(mine.duplicates.at(tuple).count, offenders.count);
+      EXPECT_EQ(mine.duplicates.at(tuple).samples, offenders.samples);
+      duplicates += offenders.count;
+    }
+    nulls += mine.nulls.at("v");
+  }
+  EXPECT_GT(nulls, 50'000);
+  EXPECT_GT(duplicates, 10'000);
+}
+
 TEST_F(EngineTest, DigestIsOfContentNotOfOrderOrFiles) {
   iceberg::Schema schema = SchemaOf({kDay, kValue});
   PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);

@@ -171,14 +171,16 @@ Status ReadOffenders(
   return {};
 }
 
+using ByPath = std::map<std::string, MeasuredFile*>;
+
 /// Keys that more than one row has, in the files where hashes repeat. GROUP BY treats
 /// NULLs as equal.
 Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
-                       std::map<std::string, MeasuredFile>* files) {
+                       const ByPath& files) {
   for (const std::vector<std::string>& tuple : spec.measures.distinct) {
     std::vector<std::string> suspects;
-    for (const auto& [path, file] : *files) {
-      if (std::count(file.suspects.begin(), file.suspects.end(), tuple) > 0) {
+    for (const auto& [path, file] : files) {
+      if (std::count(file->suspects.begin(), file->suspects.end(), tuple) > 0) {
         suspects.push_back(path);
       }
     }
@@ -194,17 +196,18 @@ Status CountDuplicates(duck::Connection& connection, const TaskSpec& spec,
         kPathColumn, groups, Join(key, ", "), kSampleRows);
     AMEND_RETURN_IF_ERROR(
         ReadOffenders(connection, sql, [&](const std::string& path) -> Offenders& {
-          return (*files)[path].measure.duplicates[tuple];
+          return files.at(path)->measure.duplicates[tuple];
         }));
   }
   return {};
 }
 
 Status CountNotAccepted(duck::Connection& connection, const TaskSpec& spec,
-                        const std::vector<std::string>& paths,
-                        std::map<std::string, MeasuredFile>* files) {
+                        const ByPath& files) {
+  std::vector<std::string> paths;
+  for (const auto& [path, file] : files) paths.push_back(path);
   for (const auto& [name, accepted] : spec.measures.accepted) {
-    for (auto& [path, file] : *files) file.measure.not_accepted[name] = {};
+    for (const auto& [path, file] : files) file->measure.not_accepted[name] = {};
     std::string column = SqlIdentifier(accepted.column);
     std::vector<std::string> values;
     for (const std::string& value : accepted.values) values.push_back(SqlLiteral(value));
@@ -218,22 +221,22 @@ Status CountNotAccepted(duck::Connection& connection, const TaskSpec& spec,
         kPathColumn, misfits, column, kSampleRows);
     AMEND_RETURN_IF_ERROR(ReadOffenders(
         connection, sql, [&, &kind = name](const std::string& path) -> Offenders& {
-          return (*files)[path].measure.not_accepted[kind];
+          return files.at(path)->measure.not_accepted[kind];
         }));
   }
   return {};
 }
 
 Status SampleStrays(duck::Connection& connection, const TaskSpec& spec,
-                    std::map<std::string, MeasuredFile>* files) {
-  for (auto& [path, file] : *files) {
-    if (spec.asked.Contains(file.measure.partition)) continue;
+                    const ByPath& files) {
+  for (const auto& [path, file] : files) {
+    if (spec.asked.Contains(file->measure.partition)) continue;
     AMEND_ASSIGN_OR_RETURN(
         duck::Rows rows,
         connection.Query(
             fmt::format("{} LIMIT {}", ScanSql(spec.schema, {path}, true), kSampleRows)));
     for (const duck::Row& row : rows.rows) {
-      file.samples.push_back(RowToJson(rows.columns, row));
+      file->samples.push_back(RowToJson(rows.columns, row));
     }
   }
   return {};
@@ -241,32 +244,41 @@ Status SampleStrays(duck::Connection& connection, const TaskSpec& spec,
 
 }  // namespace
 
-Result<std::vector<MeasuredFile>> MeasureFiles(
-    duck::Connection& connection, const TaskSpec& spec,
-    const std::vector<iceberg::DataFile>& files) {
+Result<std::vector<MeasuredFile>> ScanFiles(duck::Connection& connection,
+                                            const TaskSpec& spec,
+                                            const std::vector<WrittenFile>& files) {
   if (files.empty()) return std::vector<MeasuredFile>();
   std::vector<std::string> paths;
-  for (const iceberg::DataFile& file : files) paths.push_back(LocalPath(file));
+  for (const WrittenFile& file : files) paths.push_back(LocalPath(file.file));
   AMEND_ASSIGN(duck::Rows rows, connection.Query(MeasureSql(spec, paths)));
   std::map<std::string, MeasuredFile> by_path;
   for (const duck::Row& row : rows.rows) {
     AMEND_ASSIGN(MeasuredFile file, ReadMeasure(spec, row));
     by_path.emplace(std::get<std::string>(row[0]), std::move(file));
   }
-  AMEND_FAIL_IF_ERROR(CountDuplicates(connection, spec, &by_path));
-  AMEND_FAIL_IF_ERROR(CountNotAccepted(connection, spec, paths, &by_path));
-  AMEND_FAIL_IF_ERROR(SampleStrays(connection, spec, &by_path));
-
   std::vector<MeasuredFile> measured;
-  for (const iceberg::DataFile& file : files) {
-    auto it = by_path.find(LocalPath(file));
-    if (it == by_path.end() || it->second.measure.rows != file.record_count) {
+  for (const WrittenFile& file : files) {
+    auto it = by_path.find(LocalPath(file.file));
+    if (it == by_path.end() || it->second.measure.rows != file.file.record_count) {
       return Fail(Internal("a staged file does not hold the rows that were written: " +
-                           file.path));
+                           file.file.path));
     }
     measured.push_back(std::move(it->second));
   }
   return measured;
+}
+
+Status AddDetails(duck::Connection& connection, const TaskSpec& spec,
+                  const std::vector<WrittenFile>& files,
+                  std::vector<MeasuredFile>* measured) {
+  if (files.empty()) return {};
+  ByPath by_path;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    by_path.emplace(LocalPath(files[i].file), &(*measured)[i]);
+  }
+  AMEND_RETURN_IF_ERROR(CountDuplicates(connection, spec, by_path));
+  AMEND_RETURN_IF_ERROR(CountNotAccepted(connection, spec, by_path));
+  return SampleStrays(connection, spec, by_path);
 }
 
 state::StagedFile ToStagedFile(const iceberg::DataFile& file,

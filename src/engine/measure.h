@@ -11,7 +11,13 @@
 
 namespace amend::engine {
 
-/// What one scan over a written file found.
+/// A file as COPY left it.
+struct WrittenFile {
+  iceberg::DataFile file;
+  std::string key;  ///< its PartitionKeySql as text; "" where COPY did not part
+};
+
+/// What is in a written file.
 struct MeasuredFile {
   PartitionMeasure measure;
   state::Digest digest;
@@ -21,12 +27,18 @@ struct MeasuredFile {
   std::vector<std::vector<std::string>> suspects;
 };
 
-/// Measures files as they were written, in their order. The partition of a file is taken
+/// Measures files by one scan over them, in their order. The partition of a file is taken
 /// from its rows; Internal if one file holds two partitions or not the rows that COPY
 /// reported.
-Result<std::vector<MeasuredFile>> MeasureFiles(
-    duck::Connection& connection, const TaskSpec& spec,
-    const std::vector<iceberg::DataFile>& files);
+Result<std::vector<MeasuredFile>> ScanFiles(duck::Connection& connection,
+                                            const TaskSpec& spec,
+                                            const std::vector<WrittenFile>& files);
+
+/// Asks the files for what only some of them need: keys that suspects have twice, values
+/// that are not accepted, samples of strays.
+Status AddDetails(duck::Connection& connection, const TaskSpec& spec,
+                  const std::vector<WrittenFile>& files,
+                  std::vector<MeasuredFile>* measured);
 
 /// The value kept in write sets and back. Partition and spec id are not in `metrics`:
 /// the publisher sets them for the table's spec.

@@ -19,7 +19,7 @@ using partition::PartitionSpace;
 using partition::TimeRuns;
 
 // Stands for NULL among ordinals; no period is that early.
-constexpr std::string_view kNoOrdinal = "(-9223372036854775807)";
+constexpr std::int64_t kNoOrdinal = -9'223'372'036'854'775'807;
 
 bool IsLandingColumn(const std::string& name) {
   return name == lineage::kFileColumn || name == lineage::kRowColumn;
@@ -160,7 +160,7 @@ std::string PartitionKeySql(const PartitionSpace& space) {
     std::string ordinal = table::TimeOrdinalSql(space);
     // A number: text would be made once for every row.
     if (space.value_dimensions().empty()) {
-      return fmt::format("coalesce({}, {})", ordinal, kNoOrdinal);
+      return fmt::format("coalesce({}, ({}))", ordinal, kNoOrdinal);
     }
     time = fmt::format("coalesce(({})::VARCHAR, 'none')", ordinal);
   }
@@ -172,6 +172,12 @@ std::string PartitionKeySql(const PartitionSpace& space) {
   // a hash of the tuple as a list of JSON texts keeps NULL, '' and 'NULL' apart.
   std::string hashed = fmt::format("md5(to_json(row({}))::VARCHAR)", Join(values, ", "));
   return time.empty() ? hashed : fmt::format("concat({}, '-', {})", time, hashed);
+}
+
+partition::Partition PartitionOfKey(std::int64_t key) {
+  partition::Partition point;
+  point.time = key == kNoOrdinal ? std::nullopt : std::optional(key);
+  return point;
 }
 
 std::string FieldIdsSql(const iceberg::Schema& schema) {
@@ -201,9 +207,16 @@ std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> c
   return "hash(" + Join(columns, ", ") + ")";
 }
 
+std::vector<std::string> DigestTerms(std::string_view row_hash) {
+  return {std::string(row_hash), fmt::format("hash({}, 'amend')", row_hash)};
+}
+
 std::string DigestSql(std::string_view row_hash) {
-  constexpr std::string_view kModulo = " % 18446744073709551616::HUGEINT)::UBIGINT";
-  return fmt::format("(sum({0}){1}, (sum(hash({0}, 'amend')){1}", row_hash, kModulo);
+  std::vector<std::string> sums = DigestTerms(row_hash);
+  for (std::string& term : sums) {
+    term = fmt::format("(sum({}) % 18446744073709551616::HUGEINT)::UBIGINT", term);
+  }
+  return Join(sums, ", ");
 }
 
 std::string DigestFormula(const iceberg::Schema& schema,

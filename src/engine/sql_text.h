@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,10 @@ std::string ReadWithPathSql(const iceberg::Schema& schema,
 std::string MembershipSql(const partition::PartitionSpace& space,
                           const partition::PartitionSet& set);
 
-/// One value per partition point, equal for equal points; only told apart, never parsed.
+/// One value per partition point, equal for equal points; only told apart, but where the
+/// space is of time alone: then it is a BIGINT, and PartitionOfKey reads it.
 std::string PartitionKeySql(const partition::PartitionSpace& space);
+partition::Partition PartitionOfKey(std::int64_t key);
 
 /// `{"a": 1, "b": {__duckdb_field_id: 2, element: 3}}` for COPY's FIELD_IDS.
 std::string FieldIdsSql(const iceberg::Schema& schema);
@@ -40,7 +43,9 @@ std::string KeyHashSql(std::vector<std::string> columns);
 /// A row's 64-bit hash for digests. Like a key's, but nested values are hashed by their
 /// JSON text: DuckDB's own hash is the same for NULL, [], [NULL], {} and {a: NULL}.
 std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> columns);
-/// Two aggregates over row hashes: sums, each modulo 2^64 as UBIGINT.
+/// The two numbers of a row, from its hash, whose sums modulo 2^64 are a digest.
+std::vector<std::string> DigestTerms(std::string_view row_hash);
+/// Their two aggregates, as UBIGINT.
 std::string DigestSql(std::string_view row_hash);
 /// What names the formula in a state::Digest: engine version and columns with types.
 std::string DigestFormula(const iceberg::Schema& schema,
