@@ -37,10 +37,10 @@ struct Field;
 /// map = "key" then "value".
 struct Type {
   TypeId id = TypeId::kLong;
-  int precision = 0;  ///< decimal: 1…38
-  int scale = 0;      ///< decimal
-  int length = 0;     ///< fixed: bytes
-  std::vector<Field> children = {};
+  int precision = 0;            ///< decimal: 1…38
+  int scale = 0;                ///< decimal
+  int length = 0;               ///< fixed: bytes
+  std::vector<Field> children;  // no initialiser: Field is not complete here
 
   bool is_primitive() const {
     return id != TypeId::kStruct && id != TypeId::kList && id != TypeId::kMap;
