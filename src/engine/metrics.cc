@@ -58,7 +58,7 @@ std::optional<std::int64_t> Number(const std::map<std::string, std::string>& tex
 
 void FillBound(const Type& type, const std::map<std::string, std::string>& texts,
                const std::string& key, bool upper, int id,
-               std::map<int, std::string>* bounds) {
+               iceberg::ColumnBounds* bounds) {
   auto it = texts.find(key);
   if (it == texts.end()) return;
   auto value = ParseStatistic(type, it->second);

@@ -1,14 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "iceberg/value.h"
 
 namespace amend::iceberg {
+
+/// Counts or bounds of columns, by field id.
+using ColumnCounts = FlatMap<int, std::int64_t>;
+using ColumnBounds = FlatMap<int, std::string>;
 
 enum class FileContent { kData = 0, kPositionDeletes = 1, kEqualityDeletes = 2 };
 
@@ -21,13 +25,14 @@ struct DataFile {
   int spec_id = 0;
   std::int64_t record_count = 0;
   std::int64_t file_size = 0;  ///< bytes
-  // Column metrics by field id; an absent id means unknown.
-  std::map<int, std::int64_t> column_sizes;
-  std::map<int, std::int64_t> value_counts;
-  std::map<int, std::int64_t> null_counts;
-  std::map<int, std::int64_t> nan_counts;
-  std::map<int, std::string> lower_bounds;  ///< single-value binary
-  std::map<int, std::string> upper_bounds;
+  // Column metrics; an absent id means unknown. Flat, because a commit handles those of
+  // every file of the partitions that it replaces.
+  ColumnCounts column_sizes;
+  ColumnCounts value_counts;
+  ColumnCounts null_counts;
+  ColumnCounts nan_counts;
+  ColumnBounds lower_bounds;  ///< single-value binary
+  ColumnBounds upper_bounds;
   std::optional<std::string> key_metadata;
   std::vector<std::int64_t> split_offsets;
   std::vector<int> equality_ids;

@@ -48,7 +48,7 @@ constexpr std::int64_t kMostOfAFile = std::int64_t{1} << 53;
 
 // --- writing -----------------------------------------------------------------------
 
-void EncodeCounts(const std::map<int, std::int64_t>& counts, AvroEncoder& out) {
+void EncodeCounts(const ColumnCounts& counts, AvroEncoder& out) {
   out.Present(!counts.empty());
   if (counts.empty()) return;
   out.BeginItems(counts.size());
@@ -59,7 +59,7 @@ void EncodeCounts(const std::map<int, std::int64_t>& counts, AvroEncoder& out) {
   out.EndItems();
 }
 
-void EncodeBounds(const std::map<int, std::string>& bounds, AvroEncoder& out) {
+void EncodeBounds(const ColumnBounds& bounds, AvroEncoder& out) {
   out.Present(!bounds.empty());
   if (bounds.empty()) return;
   out.BeginItems(bounds.size());
@@ -373,21 +373,26 @@ class ManifestDecoder {
     });
   }
 
-  /// A negative count is no count: the id stays unknown.
+  /// A negative count is no count: the id stays unknown. Collected before they are
+  /// sorted: what a damaged file holds may come in any order.
   static void ReadCounts(AvroDecoder& decoder, const AvroField& field,
-                         std::map<int, std::int64_t>& counts) {
+                         ColumnCounts& counts) {
+    std::vector<ColumnCounts::value_type> read;
     ReadMap(decoder, field, [&](int id, const AvroType& type) {
       std::int64_t count = decoder.Integer(type);
-      if (count >= 0) counts.insert_or_assign(counts.end(), id, count);
+      if (count >= 0) read.emplace_back(id, count);
     });
   }
+    counts = ColumnCounts(std::move(read));
 
   static void ReadBounds(AvroDecoder& decoder, const AvroField& field,
-                         std::map<int, std::string>& bounds) {
+                         ColumnBounds& bounds) {
+    std::vector<ColumnBounds::value_type> read;
     ReadMap(decoder, field, [&](int id, const AvroType& type) {
-      bounds.insert_or_assign(bounds.end(), id, std::string(decoder.Bytes(type)));
+      read.emplace_back(id, decoder.Bytes(type));
     });
   }
+    bounds = ColumnBounds(std::move(read));
 
   template <typename Number>
   static void ReadList(AvroDecoder& decoder, const AvroField& field,

@@ -28,7 +28,7 @@ std::string Hex(const std::string& bytes) {
 }
 
 template <typename T, typename Convert>
-Json ById(const std::map<int, T>& map, Convert convert) {
+Json ById(const FlatMap<int, T>& map, Convert convert) {
   Json json = Json::object();
   for (const auto& [id, value] : map) json[std::to_string(id)] = convert(value);
   return json;

@@ -84,7 +84,7 @@ Known KnownOf(const Value& value) {
 }
 
 template <typename T>
-std::optional<T> Find(const std::map<int, T>& map, int id) {
+std::optional<T> Find(const FlatMap<int, T>& map, int id) {
   auto it = map.find(id);
   if (it == map.end()) return std::nullopt;
   return it->second;

@@ -36,13 +36,13 @@ Result<std::string> FromHex(const std::string& hex) {
   return bytes;
 }
 
-Json CountsToJson(const std::map<int, std::int64_t>& counts) {
+Json CountsToJson(const iceberg::ColumnCounts& counts) {
   Json json = Json::object();
   for (const auto& [id, count] : counts) json[std::to_string(id)] = count;
   return json;
 }
 
-Json BoundsToJson(const std::map<int, std::string>& bounds) {
+Json BoundsToJson(const iceberg::ColumnBounds& bounds) {
   Json json = Json::object();
   for (const auto& [id, bytes] : bounds) json[std::to_string(id)] = ToHex(bytes);
   return json;
@@ -56,8 +56,7 @@ Result<int> FieldId(const std::string& text) {
   return static_cast<int>(*id);
 }
 
-Status ReadCounts(const Json& json, const char* member,
-                  std::map<int, std::int64_t>* counts) {
+Status ReadCounts(const Json& json, const char* member, iceberg::ColumnCounts* counts) {
   auto it = json.find(member);
   if (it == json.end() || !it->is_object()) {
     return Damaged(std::string("file metrics have no object '") + member + "'");
@@ -70,8 +69,7 @@ Status ReadCounts(const Json& json, const char* member,
   return {};
 }
 
-Status ReadBounds(const Json& json, const char* member,
-                  std::map<int, std::string>* bounds) {
+Status ReadBounds(const Json& json, const char* member, iceberg::ColumnBounds* bounds) {
   auto it = json.find(member);
   if (it == json.end() || !it->is_object()) {
     return Damaged(std::string("file metrics have no object '") + member + "'");
