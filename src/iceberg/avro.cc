@@ -1,6 +1,7 @@
 #include "iceberg/avro.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <optional>
@@ -17,11 +18,15 @@ constexpr std::string_view kMagic("Obj\1", 4);
 constexpr std::size_t kSyncSize = 16;
 constexpr std::size_t kBlockSize = 64 * 1024;             // before compression
 constexpr std::size_t kMostInflated = 256 * 1024 * 1024;  // of one block
+constexpr std::size_t kMostOfALong = 10;                  // bytes of a varint of 64 bits
 constexpr int kRawDeflate = -15;  // zlib: no header, 32 KiB window
 // PyIceberg cuts a zlib stream down to raw deflate and leaves three bytes of the
 // checksum.
 constexpr uInt kMostTrailing = 3;
 constexpr int kMemory = 8;  // zlib's default
+// Half the time of the default level for one or two hundredths more bytes: manifests are
+// short texts and numbers, and a commit waits for them.
+constexpr int kLevel = Z_BEST_SPEED;
 
 constexpr std::pair<std::string_view, AvroKind> kPrimitives[] = {
     {"null", AvroKind::kNull},   {"boolean", AvroKind::kBoolean},
@@ -35,6 +40,7 @@ Bytef* ZlibInput(std::string_view bytes) {
   return reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
 }
 
+/// One for all blocks of a file: setting up costs as much as a small block.
 class Inflater {
  public:
   Inflater() { ready_ = inflateInit2(&stream_, kRawDeflate) == Z_OK; }
@@ -47,6 +53,7 @@ class Inflater {
   /// Nothing where the bytes are not one whole deflate stream of allowed size.
   std::optional<std::string> Run(std::string_view input) {
     if (!ready_ || input.size() > std::numeric_limits<uInt>::max()) return std::nullopt;
+    if (inflateReset(&stream_) != Z_OK) return std::nullopt;
     stream_.next_in = ZlibInput(input);
     stream_.avail_in = static_cast<uInt>(input.size());
     std::string output;
@@ -70,24 +77,34 @@ class Inflater {
   bool ready_ = false;
 };
 
-std::string Deflate(std::string_view input) {
-  z_stream stream{};
-  int code = deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawDeflate,
-                          kMemory, Z_DEFAULT_STRATEGY);
-  AMEND_CHECK(code == Z_OK);
-  std::string output(deflateBound(&stream, input.size()), '\0');
-  stream.next_in = ZlibInput(input);
-  stream.avail_in = static_cast<uInt>(input.size());
-  stream.next_out = reinterpret_cast<Bytef*>(output.data());
-  stream.avail_out = static_cast<uInt>(output.size());
-  code = deflate(&stream, Z_FINISH);
-  output.resize(output.size() - stream.avail_out);
-  deflateEnd(&stream);
-  AMEND_CHECK(code == Z_STREAM_END);
-  return output;
-}
-
 }  // namespace
+
+class AvroWriter::Deflater {
+ public:
+  Deflater() {
+    int code = deflateInit2(&stream_, kLevel, Z_DEFLATED, kRawDeflate, kMemory,
+                            Z_DEFAULT_STRATEGY);
+    AMEND_CHECK(code == Z_OK);
+  }
+  ~Deflater() { deflateEnd(&stream_); }
+  Deflater(const Deflater&) = delete;
+  Deflater& operator=(const Deflater&) = delete;
+
+  std::string Run(std::string_view input) {
+    AMEND_CHECK(deflateReset(&stream_) == Z_OK);
+    std::string output(deflateBound(&stream_, input.size()), '\0');
+    stream_.next_in = ZlibInput(input);
+    stream_.avail_in = static_cast<uInt>(input.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(output.data());
+    stream_.avail_out = static_cast<uInt>(output.size());
+    AMEND_CHECK(deflate(&stream_, Z_FINISH) == Z_STREAM_END);
+    output.resize(output.size() - stream_.avail_out);
+    return output;
+  }
+
+ private:
+  z_stream stream_{};
+};
 
 /// Turns schema JSON into nodes. Only fixed and enum types can be referred to by name.
 class AvroSchemaParser {
@@ -226,19 +243,17 @@ bool AvroDecoder::Expect(const AvroType& type, AvroKind one, AvroKind other) {
 
 std::int64_t AvroDecoder::Long() {
   std::uint64_t zigzag = 0;
-  for (unsigned shift = 0; shift < 64; shift += 7) {
-    if (rest_.empty()) {
-      Fail("it ends within a number");
-      return 0;
-    }
-    auto byte = static_cast<unsigned char>(rest_.front());
-    rest_.remove_prefix(1);
-    zigzag |= std::uint64_t{byte & 0x7fU} << shift;
+  std::size_t most = std::min(rest_.size(), kMostOfALong);
+  for (std::size_t i = 0; i < most; ++i) {
+    auto byte = static_cast<unsigned char>(rest_[i]);
+    zigzag |= std::uint64_t{byte & 0x7fU} << (7 * i);
     if ((byte & 0x80U) == 0) {
+      rest_.remove_prefix(i + 1);
       return static_cast<std::int64_t>((zigzag >> 1U) ^ (~(zigzag & 1U) + 1U));
     }
   }
-  Fail("a number has more than 64 bits");
+  Fail(most < kMostOfALong ? "it ends within a number"
+                           : "a number has more than 64 bits");
   return 0;
 }
 
@@ -322,6 +337,20 @@ std::string_view AvroDecoder::Bytes(const AvroType& type) {
   return Sized();
 }
 
+template <typename SkipItem>
+void AvroDecoder::SkipBlocks(SkipItem skip_item) {
+  while (ok()) {
+    if (!rest_.empty() && (static_cast<unsigned char>(rest_[0]) & 1U) != 0) {
+      Long();  // a negative count, told by the lowest bit: the block's bytes follow
+      Sized();
+      continue;
+    }
+    std::int64_t count = BlockCount();
+    if (count == 0) return;
+    for (std::int64_t i = 0; i < count && ok(); ++i) skip_item();
+  }
+}
+
 void AvroDecoder::Skip(const AvroType& type) {
   if (!ok()) return;
   switch (type.kind) {
@@ -355,15 +384,13 @@ void AvroDecoder::Skip(const AvroType& type) {
       Fields(type, [](const AvroField&) { return false; });
       return;
     case AvroKind::kArray:
-      Items(type, [this](const AvroType& item) { Skip(item); });
+      SkipBlocks([&] { Skip(*type.parts[0]); });
       return;
     case AvroKind::kMap:
-      for (std::int64_t count = BlockCount(); count > 0; count = BlockCount()) {
-        for (std::int64_t i = 0; i < count && ok(); ++i) {
-          Sized();
-          Skip(*type.parts[0]);
-        }
-      }
+      SkipBlocks([&] {
+        Sized();
+        Skip(*type.parts[0]);
+      });
       return;
   }
 }
@@ -371,30 +398,56 @@ void AvroDecoder::Skip(const AvroType& type) {
 void AvroEncoder::Long(std::int64_t number) {
   auto bits = static_cast<std::uint64_t>(number);
   std::uint64_t zigzag = (bits << 1U) ^ (~(bits >> 63U) + 1U);
+  char* out = Room(kMostOfALong);
+  char* const begin = out;
   while (zigzag >= 0x80) {
-    bytes_ += static_cast<char>(static_cast<unsigned char>(zigzag | 0x80U));
+    *out++ = static_cast<char>(static_cast<unsigned char>(zigzag | 0x80U));
     zigzag >>= 7U;
   }
-  bytes_ += static_cast<char>(zigzag);
+  *out++ = static_cast<char>(zigzag);
+  size_ += static_cast<std::size_t>(out - begin);
 }
 
 void AvroEncoder::Float(float number) {
   auto bits = std::bit_cast<std::uint32_t>(number);
+  char* out = Room(sizeof(bits));
   for (unsigned shift = 0; shift < 32; shift += 8) {
-    bytes_ += static_cast<char>(static_cast<unsigned char>(bits >> shift));
+    *out++ = static_cast<char>(static_cast<unsigned char>(bits >> shift));
   }
+  size_ += sizeof(bits);
 }
 
 void AvroEncoder::Double(double number) {
   auto bits = std::bit_cast<std::uint64_t>(number);
+  char* out = Room(sizeof(bits));
   for (unsigned shift = 0; shift < 64; shift += 8) {
-    bytes_ += static_cast<char>(static_cast<unsigned char>(bits >> shift));
+    *out++ = static_cast<char>(static_cast<unsigned char>(bits >> shift));
   }
+  size_ += sizeof(bits);
 }
 
 void AvroEncoder::Sized(std::string_view bytes) {
   Long(static_cast<std::int64_t>(bytes.size()));
-  bytes_ += bytes;
+  Raw(bytes);
+}
+
+void AvroEncoder::Raw(std::string_view bytes) {
+  std::copy(bytes.begin(), bytes.end(), Room(bytes.size()));
+  size_ += bytes.size();
+}
+
+void AvroEncoder::Grow(std::size_t more) {
+  room_.resize(std::max(2 * room_.size(), size_ + more));
+}
+
+void AvroEncoder::InsertHead(std::size_t start, std::size_t count) {
+  std::size_t end = size_;
+  Long(-static_cast<std::int64_t>(count));
+  Long(static_cast<std::int64_t>(end - start));
+  std::string head = room_.substr(end, size_ - end);
+  char* begin = room_.data() + start;
+  std::copy_backward(begin, room_.data() + end, room_.data() + size_);
+  std::copy(head.begin(), head.end(), begin);
 }
 
 void AvroEncoder::BeginItems(std::size_t count) {
@@ -449,6 +502,7 @@ const std::string* AvroReader::FindHeader(std::string_view key) const {
 
 Status AvroReader::ForEach(const ReadRecord& read) const {
   AvroDecoder decoder(blocks_);
+  Inflater inflater;
   while (!decoder.at_end()) {
     std::int64_t count = decoder.Long();
     std::string_view payload = decoder.Sized();
@@ -459,7 +513,7 @@ Status AvroReader::ForEach(const ReadRecord& read) const {
       AMEND_RETURN_IF_ERROR(ReadBlock(payload, count, read));
       continue;
     }
-    auto inflated = Inflater().Run(payload);
+    auto inflated = inflater.Run(payload);
     if (!inflated) return Bad("a block cannot be decompressed");
     AMEND_RETURN_IF_ERROR(ReadBlock(*inflated, count, read));
   }
@@ -481,10 +535,13 @@ Status AvroReader::ReadBlock(std::string_view payload, std::int64_t count,
 }
 
 AvroWriter::AvroWriter(std::string schema, Header header, AvroCodec codec)
-    : header_(std::move(header)), codec_(codec) {
+    : header_(std::move(header)),
+      deflater_(codec == AvroCodec::kDeflate ? std::make_unique<Deflater>() : nullptr) {
   header_.emplace_back("avro.schema", std::move(schema));
   header_.emplace_back("avro.codec", codec == AvroCodec::kDeflate ? "deflate" : "null");
 }
+
+AvroWriter::~AvroWriter() = default;
 
 void AvroWriter::EndRecord() {
   ++records_;
@@ -493,8 +550,8 @@ void AvroWriter::EndRecord() {
 
 void AvroWriter::EndBlock() {
   if (records_ == 0) return;
-  const std::string& bytes = block_.bytes();
-  blocks_.emplace_back(records_, codec_ == AvroCodec::kDeflate ? Deflate(bytes) : bytes);
+  std::string_view bytes = block_.bytes();
+  blocks_.emplace_back(records_, deflater_ ? deflater_->Run(bytes) : std::string(bytes));
   block_.Clear();
   records_ = 0;
 }
@@ -520,7 +577,7 @@ std::string AvroWriter::Finish() && {
     file.Sized(payload);
     file.Raw(sync);
   }
-  return file.bytes();
+  return std::string(file.bytes());
 }
 
 }  // namespace amend::iceberg

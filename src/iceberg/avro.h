@@ -118,6 +118,8 @@ class AvroDecoder {
 
  private:
   bool Expect(const AvroType& type, AvroKind one, AvroKind other);
+  template <typename SkipItem>
+  void SkipBlocks(SkipItem skip_item);
 
   std::string_view rest_;
   std::string error_;
@@ -140,27 +142,54 @@ void AvroDecoder::Fields(const AvroType& type, Take take) {
   }
 }
 
-/// Writes values; the caller keeps to the schema.
+/// Writes values; the caller keeps to the schema. Views live until the next write.
 class AvroEncoder {
  public:
   void Long(std::int64_t number);
-  void Boolean(bool value) { bytes_ += value ? '\1' : '\0'; }
+  void Boolean(bool value) {
+    Raw(value ? std::string_view("\1", 1) : std::string_view("\0", 1));
+  }
   void Float(float number);
   void Double(double number);
   void Sized(std::string_view bytes);
-  void Raw(std::string_view bytes) { bytes_ += bytes; }
+  void Raw(std::string_view bytes);
   /// The branch of an optional value, ["null", T].
   void Present(bool present) { Long(present ? 1 : 0); }
   /// Before the items of an array, in one block; EndItems after them.
   void BeginItems(std::size_t count);
   void EndItems() { Long(0); }
+  /// The items of an array, all of them, in one block that tells its size: who does not
+  /// want them skips them at once. `write(*this)` writes exactly `count`.
+  template <typename Write>
+  void SizedItems(std::size_t count, Write write);
 
-  const std::string& bytes() const { return bytes_; }
-  void Clear() { bytes_.clear(); }
+  std::string_view bytes() const { return {room_.data(), size_}; }
+  void Clear() { size_ = 0; }
 
  private:
-  std::string bytes_;
+  /// Where so many bytes can be written.
+  char* Room(std::size_t more) {
+    if (room_.size() - size_ < more) Grow(more);
+    return room_.data() + size_;
+  }
+  void Grow(std::size_t more);
+  /// Puts the head of a block of `count` items before what was written since `start`.
+  void InsertHead(std::size_t start, std::size_t count);
+
+  // Most numbers are one byte long. Room made ahead costs a third of appending each.
+  std::string room_;
+  std::size_t size_ = 0;  ///< bytes of it that are written
 };
+
+template <typename Write>
+void AvroEncoder::SizedItems(std::size_t count, Write write) {
+  if (count > 0) {
+    std::size_t start = size_;
+    write(*this);
+    InsertHead(start, count);
+  }
+  EndItems();
+}
 
 /// A container file in memory.
 class AvroReader {
@@ -204,6 +233,7 @@ class AvroWriter {
 
   /// `schema` is stored as it is.
   AvroWriter(std::string schema, Header header, AvroCodec codec = AvroCodec::kDeflate);
+  ~AvroWriter();
 
   /// Where the next record is encoded.
   AvroEncoder& record() { return block_; }
@@ -211,10 +241,12 @@ class AvroWriter {
   std::string Finish() &&;
 
  private:
+  class Deflater;
+
   void EndBlock();
 
   Header header_;
-  AvroCodec codec_;
+  std::unique_ptr<Deflater> deflater_;  ///< null for the null codec
   AvroEncoder block_;
   std::int64_t records_ = 0;  ///< in block_
   std::vector<std::pair<std::int64_t, std::string>> blocks_;

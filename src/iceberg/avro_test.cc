@@ -116,7 +116,7 @@ std::string FileWith(std::int64_t count, std::string_view payload,
   file.Long(count);
   file.Sized(payload);
   file.Raw(sync);
-  return file.bytes();
+  return std::string(file.bytes());
 }
 
 TEST(Avro, ArraysMayComeInBlocksAndWithSizes) {
@@ -133,6 +133,35 @@ TEST(Avro, ArraysMayComeInBlocksAndWithSizes) {
   auto rows = Decode(FileWith(1, row.bytes()));
   ASSERT_TRUE(rows.has_value()) << rows.error().ToString();
   EXPECT_EQ(rows->at(0).parts, (std::vector<std::int64_t>{10, 11, 12}));
+}
+
+TEST(Avro, BlocksThatTellTheirSizeAreSkippedUnread) {
+  constexpr std::string_view kTwoLists = R"({"type":"record","name":"row","fields":[
+    {"name":"unknown","type":{"type":"array","items":"int"}},
+    {"name":"id","type":"long","field-id":1},
+    {"name":"parts","type":{"type":"array","items":"int"},"field-id":3}]})";
+  auto row_with = [](std::string_view unknown) {
+    AvroEncoder row;
+    row.SizedItems(3, [&](AvroEncoder& items) { items.Raw(unknown); });
+    row.Long(42);
+    row.SizedItems(2, [](AvroEncoder& items) {
+      items.Long(-1);
+      items.Long(1'000'000);
+    });
+    return std::string(row.bytes());
+  };
+  for (std::string_view unknown : {"\2\4\6", "\xff\xff\xff"}) {  // the second are no ints
+    auto rows = Decode(FileWith(1, row_with(unknown), kTwoLists));
+    ASSERT_TRUE(rows.has_value()) << rows.error().ToString();
+    EXPECT_EQ(rows->at(0).id, 42);
+    EXPECT_EQ(rows->at(0).parts, (std::vector<std::int64_t>{-1, 1'000'000}));
+  }
+  AvroEncoder long_block;
+  long_block.Long(-3);
+  long_block.Long(1'000);
+  auto cut = Decode(FileWith(1, long_block.bytes(), kTwoLists));
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_THAT(cut.error().ToString(), HasSubstr("ends within a value"));
 }
 
 TEST(Avro, SkipsWhatTheReaderDoesNotKnow) {
@@ -199,7 +228,7 @@ TEST(Avro, BlocksEndWithTheirRecords) {
   row.Present(false);
   row.EndItems();
   EXPECT_TRUE(Decode(FileWith(1, row.bytes())).has_value());
-  EXPECT_FALSE(Decode(FileWith(1, row.bytes() + "x")).has_value());
+  EXPECT_FALSE(Decode(FileWith(1, std::string(row.bytes()) + "x")).has_value());
   EXPECT_FALSE(Decode(FileWith(2, row.bytes())).has_value());
   EXPECT_FALSE(Decode(FileWith(0, row.bytes())).has_value());
 }

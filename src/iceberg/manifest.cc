@@ -51,23 +51,23 @@ constexpr std::int64_t kMostOfAFile = std::int64_t{1} << 53;
 void EncodeCounts(const ColumnCounts& counts, AvroEncoder& out) {
   out.Present(!counts.empty());
   if (counts.empty()) return;
-  out.BeginItems(counts.size());
-  for (const auto& [id, count] : counts) {
-    out.Long(id);
-    out.Long(count);
-  }
-  out.EndItems();
+  out.SizedItems(counts.size(), [&](AvroEncoder& items) {
+    for (const auto& [id, count] : counts) {
+      items.Long(id);
+      items.Long(count);
+    }
+  });
 }
 
 void EncodeBounds(const ColumnBounds& bounds, AvroEncoder& out) {
   out.Present(!bounds.empty());
   if (bounds.empty()) return;
-  out.BeginItems(bounds.size());
-  for (const auto& [id, bound] : bounds) {
-    out.Long(id);
-    out.Sized(bound);
-  }
-  out.EndItems();
+  out.SizedItems(bounds.size(), [&](AvroEncoder& items) {
+    for (const auto& [id, bound] : bounds) {
+      items.Long(id);
+      items.Sized(bound);
+    }
+  });
 }
 
 template <typename Number>
