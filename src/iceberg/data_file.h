@@ -53,6 +53,16 @@ struct ManifestEntry {
   DataFile file;
 };
 
+/// The same line about a file that somebody else keeps, for writing: the metrics of the
+/// files of thousands of partitions are not copied on their way into a manifest.
+struct EntryRef {
+  EntryStatus status = EntryStatus::kAdded;
+  std::optional<std::int64_t> snapshot_id;
+  std::optional<std::int64_t> sequence_number;
+  std::optional<std::int64_t> file_sequence_number;
+  const DataFile* file = nullptr;  ///< borrowed; never null where it is used
+};
+
 /// Null-safe minimum and maximum of one partition field over all entries of a manifest.
 struct PartitionFieldSummary {
   bool contains_null = false;

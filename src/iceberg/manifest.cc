@@ -115,8 +115,8 @@ Status EncodeFile(const DataFile& file, const std::vector<PartitionColumn>& colu
 }
 
 /// What must hold of an entry before it is written; broken only by a bug of ours.
-Status CheckEntry(const ManifestEntry& entry, const ManifestHeader& header) {
-  const DataFile& file = entry.file;
+Status CheckEntry(const EntryRef& entry, const ManifestHeader& header) {
+  const DataFile& file = *entry.file;
   auto bug = [&file](std::string_view what) {
     return Internal(fmt::format("manifest entry of {}: {}", file.path, what));
   };
@@ -156,14 +156,14 @@ class Summarizer {
     file_.added_rows = file_.existing_rows = file_.deleted_rows = 0;
   }
 
-  void Add(const ManifestEntry& entry) {
+  void Add(const EntryRef& entry) {
     Count(entry);
     if (entry.status != EntryStatus::kDeleted) {
       file_.min_sequence_number = std::min(
           file_.min_sequence_number, entry.sequence_number.value_or(commit_sequence_));
     }
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      const Value& value = entry.file.partition[i];
+      const Value& value = entry.file->partition[i];
       Range& range = ranges_[i];
       if (IsNull(value)) {
         range.contains_null = true;
@@ -199,19 +199,19 @@ class Summarizer {
     Value most;
   };
 
-  void Count(const ManifestEntry& entry) {
+  void Count(const EntryRef& entry) {
     switch (entry.status) {
       case EntryStatus::kAdded:
         ++*file_.added_files;
-        *file_.added_rows += entry.file.record_count;
+        *file_.added_rows += entry.file->record_count;
         return;
       case EntryStatus::kExisting:
         ++*file_.existing_files;
-        *file_.existing_rows += entry.file.record_count;
+        *file_.existing_rows += entry.file->record_count;
         return;
       case EntryStatus::kDeleted:
         ++*file_.deleted_files;
-        *file_.deleted_rows += entry.file.record_count;
+        *file_.deleted_rows += entry.file->record_count;
         return;
     }
   }
@@ -264,8 +264,9 @@ const AvroType* RecordOf(const AvroField* field) {
 
 class ManifestDecoder {
  public:
-  ManifestDecoder(const ManifestFile& manifest, const PartitionSpec& spec)
-      : manifest_(manifest), spec_(spec) {}
+  ManifestDecoder(const ManifestFile& manifest, const PartitionSpec& spec,
+                  const IsLean& lean)
+      : manifest_(manifest), spec_(spec), lean_(lean) {}
 
   Result<std::vector<ManifestEntry>> Run(std::string_view bytes) {
     AMEND_ASSIGN(AvroReader reader,
@@ -382,8 +383,8 @@ class ManifestDecoder {
       std::int64_t count = decoder.Integer(type);
       if (count >= 0) read.emplace_back(id, count);
     });
-  }
     counts = ColumnCounts(std::move(read));
+  }
 
   static void ReadBounds(AvroDecoder& decoder, const AvroField& field,
                          ColumnBounds& bounds) {
@@ -391,8 +392,8 @@ class ManifestDecoder {
     ReadMap(decoder, field, [&](int id, const AvroType& type) {
       read.emplace_back(id, decoder.Bytes(type));
     });
-  }
     bounds = ColumnBounds(std::move(read));
+  }
 
   template <typename Number>
   static void ReadList(AvroDecoder& decoder, const AvroField& field,
@@ -436,6 +437,7 @@ class ManifestDecoder {
   void ReadFile(AvroDecoder& decoder, const AvroType& type, DataFile& file) {
     file.spec_id = spec_.id;
     file.partition.assign(spec_.fields.size(), Value());
+    is_lean_ = false;
     decoder.Fields(type, [&](const AvroField& field) {
       return ReadIdentity(decoder, field, file) || ReadMetrics(decoder, field, file);
     });
@@ -457,6 +459,7 @@ class ManifestDecoder {
         return true;
       case kPartition:
         ReadPartition(decoder, decoder.Resolve(*field.type), file.partition);
+        is_lean_ = lean_ && !file.path.empty() && lean_(file);
         return true;
       case kRecordCount:
         file.record_count = ReadInt(decoder, field);
@@ -476,6 +479,12 @@ class ManifestDecoder {
   }
 
   bool ReadMetrics(AvroDecoder& decoder, const AvroField& field, DataFile& file) {
+    return (!is_lean_ && ReadColumnMetrics(decoder, field, file)) ||
+           ReadLayout(decoder, field, file);
+  }
+
+  static bool ReadColumnMetrics(AvroDecoder& decoder, const AvroField& field,
+                                DataFile& file) {
     switch (field.id) {
       case kColumnSizes:
         ReadCounts(decoder, field, file.column_sizes);
@@ -495,6 +504,13 @@ class ManifestDecoder {
       case kUpperBounds:
         ReadBounds(decoder, field, file.upper_bounds);
         return true;
+      default:
+        return false;
+    }
+  }
+
+  static bool ReadLayout(AvroDecoder& decoder, const AvroField& field, DataFile& file) {
+    switch (field.id) {
       case kSplitOffsets:
         ReadList(decoder, field, file.split_offsets);
         return true;
@@ -578,27 +594,30 @@ class ManifestDecoder {
 
   const ManifestFile& manifest_;
   const PartitionSpec& spec_;
-  std::string format_;  ///< of the entry being read
+  const IsLean& lean_;
+  // Of the entry being read.
+  std::string format_;
+  bool is_lean_ = false;
 };
 
 }  // namespace
 
 Result<EncodedManifest> EncodeManifest(const std::string& path,
                                        const ManifestHeader& header,
-                                       const std::vector<ManifestEntry>& entries) {
+                                       const std::vector<EntryRef>& entries) {
   AMEND_ASSIGN(std::vector<PartitionColumn> columns,
                PartitionColumns(header.spec, header.schema));
   AvroWriter writer(ManifestSchemaJson(columns), HeaderOf(header));
   Summarizer summarizer(path, header, columns);
-  for (const ManifestEntry& entry : entries) {
+  for (const EntryRef& entry : entries) {
     AMEND_FAIL_IF_ERROR(CheckEntry(entry, header));
     AvroEncoder& out = writer.record();
     out.Long(static_cast<int>(entry.status));
     EncodeOptional(entry.snapshot_id.value_or(header.snapshot_id), out);
     EncodeOptional(entry.sequence_number, out);
     EncodeOptional(entry.file_sequence_number, out);
-    Status status = EncodeFile(entry.file, columns, out);
-    if (!status.ok()) return Fail(status.Annotate(entry.file.path));
+    Status status = EncodeFile(*entry.file, columns, out);
+    if (!status.ok()) return Fail(status.Annotate(entry.file->path));
     writer.EndRecord();
     summarizer.Add(entry);
   }
@@ -607,18 +626,36 @@ Result<EncodedManifest> EncodeManifest(const std::string& path,
   return encoded;
 }
 
+Result<EncodedManifest> EncodeManifest(const std::string& path,
+                                       const ManifestHeader& header,
+                                       const std::vector<ManifestEntry>& entries) {
+  return EncodeManifest(path, header, RefsOf(entries));
+}
+
+std::vector<EntryRef> RefsOf(const std::vector<ManifestEntry>& entries) {
+  std::vector<EntryRef> refs;
+  refs.reserve(entries.size());
+  for (const ManifestEntry& entry : entries) {
+    refs.push_back({entry.status, entry.snapshot_id, entry.sequence_number,
+                    entry.file_sequence_number, &entry.file});
+  }
+  return refs;
+}
+
 Result<std::vector<ManifestEntry>> DecodeManifest(std::string_view bytes,
                                                   const ManifestFile& manifest,
-                                                  const PartitionSpec& spec) {
+                                                  const PartitionSpec& spec,
+                                                  const IsLean& lean) {
   if (manifest.spec_id != spec.id) {
     return Fail(Internal(fmt::format("manifest {} is of spec {} and was read with {}",
                                      manifest.path, manifest.spec_id, spec.id)));
   }
-  return ManifestDecoder(manifest, spec).Run(bytes);
+  return ManifestDecoder(manifest, spec, lean).Run(bytes);
 }
 
 Result<std::vector<ManifestEntry>> ReadManifest(Env& env, const ManifestFile& manifest,
-                                                const PartitionSpec& spec) {
+                                                const PartitionSpec& spec,
+                                                const IsLean& lean) {
   AMEND_ASSIGN(std::string path, ToLocalPath(manifest.path));
   AMEND_ASSIGN(std::string bytes, env.ReadFile(path));
   if (static_cast<std::int64_t>(bytes.size()) != manifest.length) {
@@ -627,16 +664,22 @@ Result<std::vector<ManifestEntry>> ReadManifest(Env& env, const ManifestFile& ma
                     .Hint("restore the file, or return the table to a snapshot that does "
                           "not use it"));
   }
-  return DecodeManifest(bytes, manifest, spec);
+  return DecodeManifest(bytes, manifest, spec, lean);
+}
+
+Result<ManifestFile> WriteManifest(Env& env, const std::string& path,
+                                   const ManifestHeader& header,
+                                   const std::vector<EntryRef>& entries) {
+  AMEND_ASSIGN(std::string local, ToLocalPath(path));
+  AMEND_ASSIGN(EncodedManifest encoded, EncodeManifest(path, header, entries));
+  AMEND_FAIL_IF_ERROR(env.WriteNewFile(local, encoded.bytes));
+  return std::move(encoded.file);
 }
 
 Result<ManifestFile> WriteManifest(Env& env, const std::string& path,
                                    const ManifestHeader& header,
                                    const std::vector<ManifestEntry>& entries) {
-  AMEND_ASSIGN(std::string local, ToLocalPath(path));
-  AMEND_ASSIGN(EncodedManifest encoded, EncodeManifest(path, header, entries));
-  AMEND_FAIL_IF_ERROR(env.WriteNewFile(local, encoded.bytes));
-  return std::move(encoded.file);
+  return WriteManifest(env, path, header, RefsOf(entries));
 }
 
 }  // namespace amend::iceberg

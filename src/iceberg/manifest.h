@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,15 +50,26 @@ struct EncodedManifest {
 /// numbers or an entry's partition does not fit the spec.
 Result<EncodedManifest> EncodeManifest(const std::string& path,
                                        const ManifestHeader& header,
+                                       const std::vector<EntryRef>& entries);
+Result<EncodedManifest> EncodeManifest(const std::string& path,
+                                       const ManifestHeader& header,
                                        const std::vector<ManifestEntry>& entries);
+/// Entries as lines to write; borrows the files.
+std::vector<EntryRef> RefsOf(const std::vector<ManifestEntry>& entries);
 
 /// The entries of a manifest, inheritance applied: every entry has its snapshot and both
 /// sequence numbers. `manifest` is its line in the list and `spec` the table's spec of
 /// that id. Partition tuples are in spec order; a field of an unknown transform keeps the
 /// value found.
+///
+/// `lean` tells of a file, of which path and partition are known so far, whether its
+/// column metrics may be left unread: most of the time and memory of a manifest are
+/// theirs.
+using IsLean = std::function<bool(const DataFile&)>;
 Result<std::vector<ManifestEntry>> DecodeManifest(std::string_view bytes,
                                                   const ManifestFile& manifest,
-                                                  const PartitionSpec& spec);
+                                                  const PartitionSpec& spec,
+                                                  const IsLean& lean = nullptr);
 
 /// What a manifest list says about itself.
 struct ManifestListHeader {
@@ -79,7 +91,11 @@ Result<std::vector<ManifestFile>> DecodeManifestList(std::string_view bytes,
 Result<std::vector<ManifestFile>> ReadManifestList(Env& env, const Snapshot& snapshot);
 /// Damaged if the file's length is not the line's.
 Result<std::vector<ManifestEntry>> ReadManifest(Env& env, const ManifestFile& manifest,
-                                                const PartitionSpec& spec);
+                                                const PartitionSpec& spec,
+                                                const IsLean& lean = nullptr);
+Result<ManifestFile> WriteManifest(Env& env, const std::string& path,
+                                   const ManifestHeader& header,
+                                   const std::vector<EntryRef>& entries);
 Result<ManifestFile> WriteManifest(Env& env, const std::string& path,
                                    const ManifestHeader& header,
                                    const std::vector<ManifestEntry>& entries);

@@ -121,6 +121,29 @@ TEST(Manifest, EntriesRoundTripWithInheritance) {
   EXPECT_EQ(entries->at(3).status, EntryStatus::kDeleted);
 }
 
+TEST(Manifest, MetricsOfLeanFilesStayUnreadAndNothingElse) {
+  ManifestHeader header = Header();
+  EncodedManifest encoded = MustEncode(header, SomeEntries());
+  std::vector<PartitionTuple> asked;
+  auto lean = [&asked](const DataFile& file) {
+    asked.push_back(file.partition);
+    return file.path.ends_with("a.parquet");
+  };
+  auto read = DecodeManifest(encoded.bytes, encoded.file, header.spec, lean);
+  ASSERT_TRUE(read.has_value()) << read.error().ToString();
+  EXPECT_EQ(asked.size(), 4U);
+  EXPECT_EQ(asked[0], SomeEntries()[0].file.partition);
+  DataFile expected = SomeEntries()[0].file;
+  const DataFile& file = read->at(0).file;
+  EXPECT_TRUE(file.column_sizes.empty() && file.value_counts.empty() &&
+              file.null_counts.empty() && file.nan_counts.empty() &&
+              file.lower_bounds.empty() && file.upper_bounds.empty());
+  EXPECT_EQ(file.record_count, expected.record_count);
+  EXPECT_EQ(file.file_size, expected.file_size);
+  EXPECT_EQ(file.split_offsets, expected.split_offsets);
+  EXPECT_EQ(read->at(1).file.path, File("b.parquet", {}).path);
+}
+
 TEST(Manifest, AddedEntriesTakeTheirNumberFromTheList) {
   ManifestHeader header = Header();
   EncodedManifest encoded = MustEncode(header, {SomeEntries()[0]});

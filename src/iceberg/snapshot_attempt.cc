@@ -34,7 +34,9 @@ std::string TupleText(const PartitionTuple& tuple, const TableMetadata& table) {
   return Join(parts, ",");
 }
 
-Status CheckTuple(const PartitionTuple& tuple, const TableMetadata& table) {
+/// `types` are PartitionTypes of the table's spec: the same for thousands of tuples.
+Status CheckTuple(const PartitionTuple& tuple, const TableMetadata& table,
+                  const std::vector<std::optional<Type>>& types) {
   const PartitionSpec& spec = table.spec();
   if (tuple.size() != spec.fields.size()) {
     return Invalid(
@@ -42,7 +44,6 @@ Status CheckTuple(const PartitionTuple& tuple, const TableMetadata& table) {
                     "partition spec {}",
                     tuple.size(), spec.fields.size(), spec.id));
   }
-  std::vector<std::optional<Type>> types = PartitionTypes(table, spec);
   for (std::size_t i = 0; i < tuple.size(); ++i) {
     if (!types[i]) {
       return Unsupported(
@@ -58,7 +59,8 @@ Status CheckTuple(const PartitionTuple& tuple, const TableMetadata& table) {
 }
 
 Status CheckFile(const DataFile& file, const SnapshotPlan& plan,
-                 const TableMetadata& table) {
+                 const TableMetadata& table,
+                 const std::vector<std::optional<Type>>& types) {
   if (file.content != FileContent::kData) {
     return Unsupported("delete files are not written: " + file.path);
   }
@@ -72,7 +74,9 @@ Status CheckFile(const DataFile& file, const SnapshotPlan& plan,
                                file.path, file.spec_id, table.spec().id));
   }
   if (auto local = ToLocalPath(file.path); !local) return std::move(local).error();
-  AMEND_RETURN_IF_ERROR(CheckTuple(file.partition, table).Annotate(file.path));
+  if (Status fits = CheckTuple(file.partition, table, types); !fits.ok()) {
+    return std::move(fits).Annotate(file.path);
+  }
   if (plan.replaced && !plan.replaced->contains(file.partition)) {
     return Invalid("file " + file.path + " lies outside the replaced partitions")
         .Partition(TupleText(file.partition, table));
@@ -83,8 +87,8 @@ Status CheckFile(const DataFile& file, const SnapshotPlan& plan,
 std::set<PartitionTuple> TouchedPartitions(const SnapshotPlan& plan) {
   if (plan.replaced) return *plan.replaced;
   std::set<PartitionTuple> tuples;
-  for (const DataFile& file : plan.added) tuples.insert(file.partition);
-  for (const RestoredFile& file : plan.restored) tuples.insert(file.file.partition);
+  for (const DataFile* file : plan.added) tuples.insert(file->partition);
+  for (const RestoredFile* file : plan.restored) tuples.insert(file->file.partition);
   return tuples;
 }
 
@@ -99,12 +103,11 @@ FileTotals LiveOf(const ManifestFile& manifest) {
 }
 
 /// Entries of a partition beside each other, so that later commits touch few manifests.
-void SortEntries(std::vector<ManifestEntry>& entries) {
-  std::sort(entries.begin(), entries.end(),
-            [](const ManifestEntry& a, const ManifestEntry& b) {
-              return std::tie(a.file.partition, a.file.path) <
-                     std::tie(b.file.partition, b.file.path);
-            });
+void SortEntries(std::vector<EntryRef>& entries) {
+  std::sort(entries.begin(), entries.end(), [](const EntryRef& a, const EntryRef& b) {
+    return std::tie(a.file->partition, a.file->path) <
+           std::tie(b.file->partition, b.file->path);
+  });
 }
 
 }  // namespace
@@ -113,26 +116,27 @@ Status CheckPlan(const SnapshotPlan& plan, const TableMetadata& table) {
   if (plan.replaced && plan.replaced->empty()) {
     return Invalid("a replacement needs at least one partition");
   }
+  std::vector<std::optional<Type>> types = PartitionTypes(table, table.spec());
   if (plan.replaced) {
     for (const PartitionTuple& tuple : *plan.replaced) {
-      AMEND_RETURN_IF_ERROR(CheckTuple(tuple, table));
+      AMEND_RETURN_IF_ERROR(CheckTuple(tuple, table, types));
     }
   }
-  std::set<std::string> paths;
+  std::unordered_set<std::string_view> paths;
   auto check = [&](const DataFile& file) -> Status {
-    AMEND_RETURN_IF_ERROR(CheckFile(file, plan, table));
+    AMEND_RETURN_IF_ERROR(CheckFile(file, plan, table, types));
     if (paths.insert(file.path).second) return {};
     return Invalid("file " + file.path + " is added twice");
   };
-  for (const DataFile& file : plan.added) AMEND_RETURN_IF_ERROR(check(file));
-  for (const RestoredFile& restored : plan.restored) {
-    AMEND_RETURN_IF_ERROR(check(restored.file));
-    if (restored.sequence_number < 0 ||
-        restored.sequence_number > table.last_sequence_number()) {
+  for (const DataFile* file : plan.added) AMEND_RETURN_IF_ERROR(check(*file));
+  for (const RestoredFile* restored : plan.restored) {
+    AMEND_RETURN_IF_ERROR(check(restored->file));
+    if (restored->sequence_number < 0 ||
+        restored->sequence_number > table.last_sequence_number()) {
       return Invalid(fmt::format(
           "restored file {} has sequence number {}, the table's "
           "last is {}",
-          restored.file.path, restored.sequence_number, table.last_sequence_number()));
+          restored->file.path, restored->sequence_number, table.last_sequence_number()));
     }
   }
   for (const auto& [key, value] : plan.summary) {
@@ -157,9 +161,9 @@ SnapshotAttempt::SnapshotAttempt(Env& env, const SnapshotPlan& plan,
       manifest_counter_(manifest_counter),
       files_(files),
       touched_(table, table.spec(), TouchedPartitions(plan)) {
-  for (const DataFile& file : plan.added) incoming_paths_.insert(file.path);
-  for (const RestoredFile& restored : plan.restored) {
-    incoming_paths_.insert(restored.file.path);
+  for (const DataFile* file : plan.added) incoming_paths_.insert(file->path);
+  for (const RestoredFile* restored : plan.restored) {
+    incoming_paths_.insert(restored->file.path);
   }
 }
 
@@ -251,21 +255,28 @@ Status SnapshotAttempt::TakeManifest(ManifestFile manifest) {
     kept_manifests_.push_back(std::move(manifest));
     return {};
   }
+  // The entry of a deleted file needs no metrics: readers skip it, cleanup asks for its
+  // path alone, and to say nothing of a column is always legal.
+  auto goes_out = [&](const DataFile& file) { return !other_spec && Removes(file); };
   AMEND_ASSIGN_OR_RETURN(std::vector<ManifestEntry> entries,
-                         ReadManifest(env_, manifest, *spec));
+                         ReadManifest(env_, manifest, *spec, goes_out));
   AMEND_RETURN_IF_ERROR(FillCounts(manifest, entries));
   std::erase_if(entries, [](const ManifestEntry& entry) {
     return entry.status == EntryStatus::kDeleted;
   });
   if (entries.empty()) return {};
   bool hit = false;
-  for (const ManifestEntry& entry : entries) {
+  for (ManifestEntry& entry : entries) {
     before_.files += 1;
     before_.rows += entry.file.record_count;
+    entry.status = EntryStatus::kExisting;
+    if (goes_out(entry.file)) {
+      entry.status = EntryStatus::kDeleted;
+      hit = true;
+      continue;
+    }
     if (other_spec || !touched_.Contains(entry.file.partition)) continue;
-    bool goes = Removes(entry.file);
-    hit = hit || goes;
-    if (!goes && !live_paths_.insert(entry.file.path).second) {
+    if (!live_paths_.insert(entry.file.path).second) {
       return Damaged("file " + entry.file.path + " is live twice");
     }
   }
@@ -301,26 +312,22 @@ Status SnapshotAttempt::FillCounts(ManifestFile& manifest,
                  manifest.path + " holds");
 }
 
+/// `live` are its live entries, those that go marked as deleted.
 Status SnapshotAttempt::RewriteManifest(const ManifestFile& manifest,
                                         std::vector<ManifestEntry> live) {
   for (ManifestEntry& entry : live) {
-    if (!Removes(entry.file)) {
-      entry.status = EntryStatus::kExisting;
-      continue;
-    }
-    entry.status = EntryStatus::kDeleted;
+    if (entry.status != EntryStatus::kDeleted) continue;
     entry.snapshot_id = identity_.snapshot_id;
     removed_.Add(entry.file);
-    changed_.insert(entry.file.partition);
+    changed_.insert(changed_.end(), entry.file.partition);
   }
-  auto written = WriteOne(live);
+  auto written = WriteOne(RefsOf(live));
   if (!written) return written.error().Annotate("rewriting " + manifest.path);
   kept_manifests_.push_back(*std::move(written));
   return {};
 }
 
-Result<ManifestFile> SnapshotAttempt::WriteOne(
-    const std::vector<ManifestEntry>& entries) {
+Result<ManifestFile> SnapshotAttempt::WriteOne(const std::vector<EntryRef>& entries) {
   ManifestHeader header{.schema = table_.schema(),
                         .spec = table_.spec(),
                         .is_deletes = false,
@@ -331,7 +338,7 @@ Result<ManifestFile> SnapshotAttempt::WriteOne(
   AMEND_FAIL_IF_ERROR(NoteWritten(manifest.path));
   manifest.sequence_number = sequence_number_;
   manifest.min_sequence_number = sequence_number_;
-  for (const ManifestEntry& entry : entries) {
+  for (const EntryRef& entry : entries) {
     if (entry.status == EntryStatus::kDeleted || !entry.sequence_number) continue;
     manifest.min_sequence_number =
         std::min(manifest.min_sequence_number, *entry.sequence_number);
@@ -346,7 +353,7 @@ Status SnapshotAttempt::AddFiles(std::optional<AddedManifests>& reusable) {
   auto add = [&](const DataFile& file) -> Status {
     if (!live_paths_.contains(file.path)) {
       added_.Add(file);
-      changed_.insert(file.partition);
+      changed_.insert(changed_.end(), file.partition);
     } else if (plan_.replaced) {
       wanted.left_out.insert(file.path);
     } else {
@@ -355,9 +362,9 @@ Status SnapshotAttempt::AddFiles(std::optional<AddedManifests>& reusable) {
     }
     return {};
   };
-  for (const DataFile& file : plan_.added) AMEND_RETURN_IF_ERROR(add(file));
-  for (const RestoredFile& restored : plan_.restored) {
-    AMEND_RETURN_IF_ERROR(add(restored.file));
+  for (const DataFile* file : plan_.added) AMEND_RETURN_IF_ERROR(add(*file));
+  for (const RestoredFile* restored : plan_.restored) {
+    AMEND_RETURN_IF_ERROR(add(restored->file));
   }
   AMEND_ASSIGN_OR_RETURN(bool reuse, CanReuse(reusable, wanted));
   if (!reuse) {
@@ -394,35 +401,32 @@ Result<bool> SnapshotAttempt::CanReuse(const std::optional<AddedManifests>& reus
 Result<std::vector<ManifestFile>> SnapshotAttempt::WriteAdded(
     const std::set<std::string>& left_out) {
   std::vector<ManifestFile> manifests;
-  auto write = [&](std::vector<ManifestEntry>& entries) -> Status {
+  auto write = [&](std::vector<EntryRef>& entries) -> Status {
     SortEntries(entries);
     for (std::size_t from = 0; from < entries.size(); from += kEntriesPerManifest) {
       auto first = entries.begin() + static_cast<std::ptrdiff_t>(from);
       auto last = entries.begin() + static_cast<std::ptrdiff_t>(std::min(
                                         entries.size(), from + kEntriesPerManifest));
-      // Moved, not copied: the metrics of thousands of files are most of the time here.
-      std::vector<ManifestEntry> chunk(std::make_move_iterator(first),
-                                       std::make_move_iterator(last));
-      AMEND_ASSIGN_OR_RETURN(ManifestFile manifest, WriteOne(chunk));
+      AMEND_ASSIGN_OR_RETURN(ManifestFile manifest, WriteOne({first, last}));
       manifests.push_back(std::move(manifest));
     }
     return {};
   };
-  ManifestEntry entry;
+  EntryRef entry;
   entry.status = EntryStatus::kAdded;
   entry.snapshot_id = identity_.snapshot_id;
-  std::vector<ManifestEntry> entries;
-  for (const DataFile& file : plan_.added) {
-    if (left_out.contains(file.path)) continue;
+  std::vector<EntryRef> entries;
+  for (const DataFile* file : plan_.added) {
+    if (left_out.contains(file->path)) continue;
     entry.file = file;
     entries.push_back(entry);
   }
   AMEND_FAIL_IF_ERROR(write(entries));
   entries.clear();
-  for (const RestoredFile& restored : plan_.restored) {
-    if (left_out.contains(restored.file.path)) continue;
-    entry.file = restored.file;
-    entry.sequence_number = restored.sequence_number;
+  for (const RestoredFile* restored : plan_.restored) {
+    if (left_out.contains(restored->file.path)) continue;
+    entry.file = &restored->file;
+    entry.sequence_number = restored->sequence_number;
     entries.push_back(entry);
   }
   AMEND_FAIL_IF_ERROR(write(entries));

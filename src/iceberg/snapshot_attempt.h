@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "base/env.h"
@@ -61,7 +63,7 @@ class SnapshotAttempt {
   Result<bool> CanReuse(const std::optional<AddedManifests>& reusable,
                         const AddedManifests& wanted);
   Result<std::vector<ManifestFile>> WriteAdded(const std::set<std::string>& left_out);
-  Result<ManifestFile> WriteOne(const std::vector<ManifestEntry>& entries);
+  Result<ManifestFile> WriteOne(const std::vector<EntryRef>& entries);
   Result<std::int64_t> LiveBytesBefore() const;
   Status Recount() const;
   Result<std::map<std::string, std::string>> Summary() const;
@@ -78,7 +80,7 @@ class SnapshotAttempt {
   int& manifest_counter_;
   std::vector<std::string>& files_;
 
-  std::set<std::string> incoming_paths_;
+  std::unordered_set<std::string_view> incoming_paths_;  ///< borrowed from the plan
   PartitionMatcher touched_;  ///< replaced tuples, or those of added files
   std::vector<ManifestFile> parent_manifests_;
   std::vector<ManifestFile> added_manifests_;

@@ -96,7 +96,11 @@ SnapshotUpdate::SnapshotUpdate(Env& env, std::string file_uuid) : SnapshotUpdate
 }
 
 SnapshotUpdate& SnapshotUpdate::Add(std::vector<DataFile> files) {
-  for (DataFile& file : files) plan_.added.push_back(std::move(file));
+  return AddBorrowed(kept_added_.emplace_back(std::move(files)));
+}
+
+SnapshotUpdate& SnapshotUpdate::AddBorrowed(const std::vector<DataFile>& files) {
+  for (const DataFile& file : files) plan_.added.push_back(&file);
   reusable_.reset();
   return *this;
 }
@@ -108,7 +112,11 @@ SnapshotUpdate& SnapshotUpdate::Replace(std::set<PartitionTuple> partitions) {
 }
 
 SnapshotUpdate& SnapshotUpdate::Restore(std::vector<RestoredFile> files) {
-  for (RestoredFile& file : files) plan_.restored.push_back(std::move(file));
+  return RestoreBorrowed(kept_restored_.emplace_back(std::move(files)));
+}
+
+SnapshotUpdate& SnapshotUpdate::RestoreBorrowed(const std::vector<RestoredFile>& files) {
+  for (const RestoredFile& file : files) plan_.restored.push_back(&file);
   reusable_.reset();
   return *this;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
@@ -60,8 +61,8 @@ struct ParentTag {
 
 /// What an update does, absolutely: never a difference to some version of the table.
 struct SnapshotPlan {
-  std::vector<DataFile> added;
-  std::vector<RestoredFile> restored;
+  std::vector<const DataFile*> added;  ///< borrowed, as the next are
+  std::vector<const RestoredFile*> restored;
   std::optional<std::set<PartitionTuple>> replaced;
   std::map<std::string, std::string> summary;
   std::vector<ParentTag> tags;
@@ -113,9 +114,14 @@ class SnapshotUpdate {
   /// included, so that what a dead process left can be told by name alone. Such an update
   /// is staged once.
   SnapshotUpdate(Env& env, std::string file_uuid);
+  // The plan points to files, also to those that are kept here.
+  SnapshotUpdate(const SnapshotUpdate&) = delete;
+  SnapshotUpdate& operator=(const SnapshotUpdate&) = delete;
 
   /// Files to add; their partition and spec_id are of the table's default spec.
   SnapshotUpdate& Add(std::vector<DataFile> files);
+  /// The same files without a copy; they outlive the update.
+  SnapshotUpdate& AddBorrowed(const std::vector<DataFile>& files);
   /// Partitions (tuples of the default spec) whose live files go. A tuple that gets no
   /// file is emptied; a file that is live there and added or restored too just stays, so
   /// that staging what is live already changes nothing. Unpartitioned tables have the one
@@ -128,6 +134,7 @@ class SnapshotUpdate {
   /// deletion with KeepSnapshot, for as long as a restored file is live. The same holds
   /// for files given to Add a second time.
   SnapshotUpdate& Restore(std::vector<RestoredFile> files);
+  SnapshotUpdate& RestoreBorrowed(const std::vector<RestoredFile>& files);
   /// Tags a snapshot of the head without an age, or takes the age from the tag that is
   /// there. Stage is NotFound if the head has lost the snapshot.
   SnapshotUpdate& KeepSnapshot(std::string tag, std::int64_t snapshot_id);
@@ -158,6 +165,9 @@ class SnapshotUpdate {
 
   Env& env_;
   SnapshotPlan plan_;
+  // Lists, not one vector each: what is kept must not move when more comes.
+  std::list<std::vector<DataFile>> kept_added_;
+  std::list<std::vector<RestoredFile>> kept_restored_;
   // One identity over all attempts: reused manifests name the snapshot.
   std::int64_t snapshot_id_;
   std::string commit_uuid_;

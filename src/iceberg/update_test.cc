@@ -1,6 +1,7 @@
 #include "iceberg/update.h"
 
 #include <algorithm>
+#include <map>
 
 #include "gmock/gmock.h"
 #include "testing/iceberg/update_fixture.h"
@@ -117,6 +118,31 @@ TEST_F(UpdateTest, ReplaceTakesTheNamedPartitionsAndNothingElse) {
   EXPECT_EQ(summary.at("changed-partition-count"), "2");
   EXPECT_EQ(summary.at("total-data-files"), "5");
   EXPECT_EQ(summary.at("total-files-size"), "5000");
+}
+
+TEST_F(UpdateTest, FilesThatStayKeepTheirMetrics) {
+  LoadedTable table = Create({1});
+  DataFile goes = File(2, "goes");
+  goes.value_counts = {{1, 10}};
+  DataFile stays = File(3, "stays");
+  stays.value_counts = {{1, 10}};
+  stays.upper_bounds = {{1, "z"}};
+  std::vector<DataFile> files = {goes, stays};
+  SnapshotUpdate append(env_);
+  append.AddBorrowed(files);
+  table = Publish(append.Stage(table));
+  SnapshotUpdate update(env_);
+  update.Replace({Day(2)});
+  table = Publish(update.Stage(table));
+
+  std::map<std::string, DataFile> listed;
+  for (const ManifestEntry& entry : Entries(table)) {
+    listed.emplace(entry.file.path, entry.file);
+  }
+  EXPECT_EQ(listed.at(Path("stays")).value_counts, stays.value_counts);
+  EXPECT_EQ(listed.at(Path("stays")).upper_bounds, stays.upper_bounds);
+  EXPECT_TRUE(listed.at(Path("goes")).value_counts.empty());
+  EXPECT_EQ(listed.at(Path("goes")).record_count, goes.record_count);
 }
 
 TEST_F(UpdateTest, AnEmptiedPartitionStaysEmptyAndItsManifestGoesNextTime) {

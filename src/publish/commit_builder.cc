@@ -28,7 +28,7 @@ Result<std::set<iceberg::PartitionTuple>> TuplesOf(const TableChange& change) {
                change.replaced.Points(kMostPartitions));
   std::set<iceberg::PartitionTuple> tuples;
   for (const partition::Partition& point : points) {
-    tuples.insert(table::TupleOf(change.space, point));
+    tuples.insert(tuples.end(), table::TupleOf(change.space, point));
   }
   return tuples;
 }
@@ -43,8 +43,8 @@ Status Fill(const Publication& publication, const TableChange& change,
   summary[kSummaryNumber] = std::to_string(number);
   summary[kSummaryIntent] = publication.intent.id;
   update->SetSummary(std::move(summary));
-  if (!change.added.empty()) update->Add(change.added);
-  if (!change.restored.empty()) update->Restore(change.restored);
+  if (!change.added.empty()) update->AddBorrowed(change.added);
+  if (!change.restored.empty()) update->RestoreBorrowed(change.restored);
   if (change.keep_snapshot && publication.entry.rolls_back) {
     update->KeepSnapshot(BeforeTag(*publication.entry.rolls_back), *change.keep_snapshot);
   }
