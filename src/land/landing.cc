@@ -23,13 +23,10 @@ Status RemoveFiles(Env& env, const std::string& folder, const std::string& prefi
       AMEND_RETURN_IF_ERROR(env.RemoveFile(entry.path));
       continue;
     }
-    AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> partitions, env.List(entry.path));
-    for (const FileInfo& partition : partitions) {
-      AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> files, env.List(partition.path));
-      for (const FileInfo& file : files) {
-        AMEND_RETURN_IF_ERROR(env.RemoveFile(file.path));
-      }
-      AMEND_RETURN_IF_ERROR(env.RemoveEmptyFolder(partition.path));
+    // That of a COPY that did not end: files under the names that it drew.
+    AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> files, env.List(entry.path));
+    for (const FileInfo& file : files) {
+      AMEND_RETURN_IF_ERROR(env.RemoveFile(file.path));
     }
     AMEND_RETURN_IF_ERROR(env.RemoveEmptyFolder(entry.path));
   }
