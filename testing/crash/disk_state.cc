@@ -63,9 +63,12 @@ Json DumpOpened(const std::string& catalog) {
   if (!tables) return tables.error().ToString();
   for (const db::Row& table : *tables) {
     std::string name = *table.Text(0);
-    auto rows = Select(**connection, "SELECT * FROM " + name + " ORDER BY 1, 2");
+    auto rows = Select(**connection, "SELECT * FROM " + name);
     if (!rows) return rows.error().ToString();
-    for (const db::Row& row : *rows) dump[name].push_back(ToJson(row));
+    std::vector<Json> lines;
+    for (const db::Row& row : *rows) lines.push_back(ToJson(row));
+    std::sort(lines.begin(), lines.end());
+    if (!lines.empty()) dump[name] = std::move(lines);
   }
   return dump;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "base/hash.h"
 #include "cli/output.h"
@@ -45,6 +46,16 @@ class CrashObserver : public ScriptedObserver {
 /// A file beside the project in which a dying run says where it dies.
 std::string StruckFile(const std::string& work) { return work + "_struck"; }
 
+/// What was touched, without the names that the engine draws for files of a COPY: they
+/// are random until we give them ours.
+std::vector<std::string> Stable(std::vector<std::string> touched) {
+  static const std::regex kDrawn("/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.parquet");
+  for (std::string& point : touched) {
+    point = std::regex_replace(point, kDrawn, "/DRAWN.parquet");
+  }
+  return touched;
+}
+
 /// The command in this process.
 Json RunHere(const std::string& work, Step step, Story story, int turn,
              const Strike& strike) {
@@ -70,7 +81,7 @@ Json RunHere(const std::string& work, Step step, Story story, int turn,
   json["exit_code"] = failure.ok() ? answer->exit_code : cli::ExitCodeOf(failure.code());
   json["error"] = failure.ok() ? "" : failure.ToString();
   json["answer"] = answer ? answer->json : Json();
-  json["touched"] = script.touched();
+  json["touched"] = Stable(script.touched());
   json["plan"] = story.plan;
   json["publication"] = story.publication;
   return json;

@@ -36,13 +36,15 @@ class GcStory(Story):
             for name in catalog.list_tables(namespace):
                 catalog.load_table(name).scan().to_arrow()
 
-    def test_a_renamed_namespace_keeps_the_files_of_the_old_tables(self):
+    def test_a_renamed_namespace_is_refused_and_loses_no_file(self):
         project = self.built()
         project.plan("--full")
         project.ok("stage")
         files = self.table_files(project, "out") + self.table_files(project, "src")
         self.edit(project, "namespace: shop", "namespace: other")
-        project.ok("gc", "--yes")
+        refused = project.run("gc", "--yes")
+        self.assertEqual(2, refused.code, refused)
+        self.assertIn("namespace shop", refused.error["message"])
         self.assertEqual([], self.gone(files))
         self.all_tables_load(project)
         self.edit(project, "namespace: other", "namespace: shop")
