@@ -48,12 +48,9 @@ std::string StruckFile(const std::string& work) { return work + "_struck"; }
 
 /// What was touched, without the names that the engine draws for files of a COPY: they
 /// are random until we give them ours.
-std::vector<std::string> Stable(std::vector<std::string> touched) {
+std::string Stable(const std::string& touched) {
   static const std::regex kDrawn("/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\\.parquet");
-  for (std::string& point : touched) {
-    point = std::regex_replace(point, kDrawn, "/DRAWN.parquet");
-  }
-  return touched;
+  return std::regex_replace(touched, kDrawn, "/DRAWN.parquet");
 }
 
 /// The command in this process.
@@ -62,7 +59,7 @@ Json RunHere(const std::string& work, Step step, Story story, int turn,
   FaultEnv* power = nullptr;
   FaultScript* points = nullptr;
   FaultScript script([&] {
-    std::ofstream(StruckFile(work)) << points->touched().back();
+    std::ofstream(StruckFile(work)) << Stable(points->touched().back());
     if (strike.power_loss) power->LosePower();
     Die();
   });
@@ -81,7 +78,10 @@ Json RunHere(const std::string& work, Step step, Story story, int turn,
   json["exit_code"] = failure.ok() ? answer->exit_code : cli::ExitCodeOf(failure.code());
   json["error"] = failure.ok() ? "" : failure.ToString();
   json["answer"] = answer ? answer->json : Json();
-  json["touched"] = Stable(script.touched());
+  json["touched"] = Json::array();
+  for (const std::string& point : script.touched()) {
+    json["touched"].push_back(Stable(point));
+  }
   json["plan"] = story.plan;
   json["publication"] = story.publication;
   return json;
