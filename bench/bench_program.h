@@ -69,4 +69,14 @@ T Median(std::vector<T> values) {
   return *middle;
 }
 
+/// The whole of a program's main: reads the sizes, runs, says what went wrong. Answers
+/// the exit code.
+template <typename Run>
+int Main(int count, char** words, std::map<std::string, int> sizes, Run run) {
+  Status status = ReadSizes(count, words, &sizes);
+  if (status.ok()) status = run(sizes);
+  if (!status.ok()) std::cerr << status.ToString() << '\n';
+  return status.ok() ? 0 : 1;
+}
+
 }  // namespace amend::bench

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <iostream>
 #include <map>
 #include <random>
 #include <string>
@@ -352,11 +351,9 @@ Status Run(int models, int days, int runs) {
 }  // namespace amend::bench
 
 int main(int count, char** words) {
-  std::map<std::string, int> sizes = {{"models", 1000}, {"days", 1000}, {"runs", 5}};
-  amend::Status status = amend::bench::ReadSizes(count, words, &sizes);
-  if (status.ok()) {
-    status = amend::bench::Run(sizes["models"], sizes["days"], sizes["runs"]);
-  }
-  if (!status.ok()) std::cerr << status.ToString() << '\n';
-  return status.ok() ? 0 : 1;
+  return amend::bench::Main(count, words, {{"models", 1000}, {"days", 1000}, {"runs", 5}},
+                            [](const std::map<std::string, int>& sizes) {
+                              return amend::bench::Run(
+                                  sizes.at("models"), sizes.at("days"), sizes.at("runs"));
+                            });
 }

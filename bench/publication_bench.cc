@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -256,11 +255,10 @@ Status Run(int tables, int partitions, int runs) {
 }  // namespace amend::bench
 
 int main(int count, char** words) {
-  std::map<std::string, int> sizes = {{"tables", 20}, {"partitions", 1000}, {"runs", 5}};
-  amend::Status status = amend::bench::ReadSizes(count, words, &sizes);
-  if (status.ok()) {
-    status = amend::bench::Run(sizes["tables"], sizes["partitions"], sizes["runs"]);
-  }
-  if (!status.ok()) std::cerr << status.ToString() << '\n';
-  return status.ok() ? 0 : 1;
+  return amend::bench::Main(
+      count, words, {{"tables", 20}, {"partitions", 1000}, {"runs", 5}},
+      [](const std::map<std::string, int>& sizes) {
+        return amend::bench::Run(sizes.at("tables"), sizes.at("partitions"),
+                                 sizes.at("runs"));
+      });
 }

@@ -13,13 +13,16 @@
 #include "iceberg/location.h"
 #include "iceberg/manifest.h"
 #include "iceberg/update.h"
+#include "testing/fakes/forwarding_env.h"
 
 namespace amend::iceberg {
 
 /// The real environment with a clock turned by hand that records what is made durable.
 /// For tests only.
-class RecordingEnv : public Env {
+class RecordingEnv : public testing::ForwardingEnv {
  public:
+  RecordingEnv() : ForwardingEnv(Env::Real()) {}
+
   std::set<std::string> written;
   std::set<std::string> synced;
   std::vector<std::string> read;
@@ -27,21 +30,11 @@ class RecordingEnv : public Env {
 
   Result<std::string> ReadFile(const std::string& path) override {
     read.push_back(path);
-    return real_.ReadFile(path);
-  }
-  Result<std::string> ReadRange(const std::string& path, std::int64_t offset,
-                                std::int64_t size) override {
-    return real_.ReadRange(path, offset, size);
+    return ForwardingEnv::ReadFile(path);
   }
   Status WriteNewFile(const std::string& path, std::string_view bytes) override {
     written.insert(path);
-    return real_.WriteNewFile(path, bytes);
-  }
-  Status ReplaceFile(const std::string& path, std::string_view bytes) override {
-    return real_.ReplaceFile(path, bytes);
-  }
-  Result<std::unique_ptr<AppendFile>> OpenAppend(const std::string& path) override {
-    return real_.OpenAppend(path);
+    return ForwardingEnv::WriteNewFile(path, bytes);
   }
   Status Sync(const std::string& path) override {
     synced.insert(path);
@@ -51,35 +44,8 @@ class RecordingEnv : public Env {
     synced.insert(path);
     return {};
   }
-  Status Rename(const std::string& from, const std::string& to) override {
-    return real_.Rename(from, to);
-  }
-  Status RemoveFile(const std::string& path) override { return real_.RemoveFile(path); }
-  Status RemoveEmptyFolder(const std::string& path) override {
-    return real_.RemoveEmptyFolder(path);
-  }
-  Status CreateFolders(const std::string& path) override {
-    return real_.CreateFolders(path);
-  }
-  bool Exists(const std::string& path) override { return real_.Exists(path); }
-  Result<FileInfo> Info(const std::string& path) override { return real_.Info(path); }
-  Result<std::vector<FileInfo>> List(const std::string& path) override {
-    return real_.List(path);
-  }
-  Result<std::unique_ptr<FileLock>> TryLock(const std::string& path) override {
-    return real_.TryLock(path);
-  }
   std::int64_t NowMicros() override { return now_micros; }
-  std::int64_t SteadyMicros() override { return real_.SteadyMicros(); }
-  std::int64_t CpuMicros() override { return real_.CpuMicros(); }
-  std::int64_t ThreadCpuMicros() override { return real_.ThreadCpuMicros(); }
-  std::int64_t PeakMemoryBytes() override { return real_.PeakMemoryBytes(); }
-  void SleepMicros(std::int64_t micros) override { real_.SleepMicros(micros); }
-  std::uint64_t Random64() override { return real_.Random64(); }
   std::string UserName() override { return "test"; }
-
- private:
-  Env& real_ = Env::Real();
 };
 
 /// A table `db.flights` (day date, origin string, n int) partitioned by day in a folder
