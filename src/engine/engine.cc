@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
 
 #include "base/text.h"
@@ -78,17 +79,10 @@ Result<iceberg::DataFile> DescribeFile(const TaskSpec& spec, const duck::Row& ro
                                        const std::string& path) {
   iceberg::DataFile file;
   file.path = "file://" + path;
-  file.record_count = std::get<std::int64_t>(row[1]);
-  file.file_size = std::get<std::int64_t>(row[2]);
+  file.record_count = CountOf(row[1]);
+  file.file_size = CountOf(row[2]);
   AMEND_FAIL_IF_ERROR(FillMetrics(spec.schema, std::get<Json>(row[4]), &file));
   return file;
-}
-
-std::int64_t AsInt64(const duck::Value& value) {
-  if (const auto* huge = std::get_if<duck::HugeInt>(&value)) {
-    return static_cast<std::int64_t>(huge->number);
-  }
-  return std::get<std::int64_t>(value);
 }
 
 /// Gives what COPY wrote flat names in the order of their keys. Files of one key, which
@@ -99,12 +93,9 @@ Result<std::vector<WrittenFile>> NameFiles(Env& env, const TaskSpec& spec,
       written.rows.begin(), written.rows.end(),
       [](const duck::Row& a, const duck::Row& b) { return KeyOf(a) < KeyOf(b); });
   std::vector<WrittenFile> files;
-  for (duck::Row& row : written.rows) {
-    // Counts come as UBIGINT.
-    row[1] = duck::Value(AsInt64(row[1]));
-    row[2] = duck::Value(AsInt64(row[2]));
-    std::string from = std::get<std::string>(row[0]);
-    if (std::get<std::int64_t>(row[1]) == 0) {  // a COPY of no rows leaves a file
+  for (const duck::Row& row : written.rows) {
+    const std::string& from = std::get<std::string>(row[0]);
+    if (CountOf(row[1]) == 0) {  // a COPY of no rows leaves a file
       AMEND_FAIL_IF_ERROR(env.RemoveFile(from));
       continue;
     }
@@ -120,16 +111,16 @@ Result<std::vector<WrittenFile>> NameFiles(Env& env, const TaskSpec& spec,
 /// One entry for each asked partition, also for those that got no rows.
 std::map<partition::Partition, state::StagedPartition> EmptyStaged(
     const TaskSpec& spec, const std::vector<partition::Partition>& points) {
+  state::StagedPartition entry;
+  entry.digest.formula = DigestFormula(spec.schema, ContentColumns(spec.schema));
+  if (spec.old_columns) {
+    entry.old_columns.emplace();
+    entry.old_columns->formula = DigestFormula(spec.schema, *spec.old_columns);
+  }
   std::map<partition::Partition, state::StagedPartition> staged;
   for (const partition::Partition& point : points) {
-    state::StagedPartition entry;
     entry.partition = point;
-    entry.digest.formula = DigestFormula(spec.schema, ContentColumns(spec.schema));
-    if (spec.old_columns) {
-      entry.old_columns.emplace();
-      entry.old_columns->formula = DigestFormula(spec.schema, *spec.old_columns);
-    }
-    staged.emplace(point, std::move(entry));
+    staged.emplace(point, entry);
   }
   return staged;
 }
@@ -142,14 +133,11 @@ void AddDigest(const state::Digest& from, state::Digest* to) {
 
 /// A partition's measure. DuckDB closes the oldest of many open files and goes on under
 /// another name, so a landing may have two of one partition; it asks about rows alone,
-/// and those add up. Keys are counted file by file: there a second file would hide a
-/// duplicate.
+/// and those add up; they come one after the other (NameFiles). Keys are counted file by
+/// file: there a second file would hide a duplicate.
 Status AddMeasure(const TaskSpec& spec, PartitionMeasure measure,
                   std::vector<PartitionMeasure>* measures) {
-  auto earlier = std::find_if(
-      measures->begin(), measures->end(),
-      [&](const PartitionMeasure& m) { return m.partition == measure.partition; });
-  if (earlier == measures->end()) {
+  if (measures->empty() || measures->back().partition != measure.partition) {
     measures->push_back(std::move(measure));
     return {};
   }
@@ -157,8 +145,51 @@ Status AddMeasure(const TaskSpec& spec, PartitionMeasure measure,
     return Internal("a partition was written as two files")
         .Partition(spec.space.Format(measure.partition));
   }
-  earlier->rows += measure.rows;
+  measures->back().rows += measure.rows;
   return {};
+}
+
+/// The result of one COPY: its files by partition, strays apart and removed.
+Result<TaskResult> Collect(Env& env, const TaskSpec& spec,
+                           const std::vector<partition::Partition>& points,
+                           const std::vector<WrittenFile>& files,
+                           std::vector<MeasuredFile> measured) {
+  TaskResult result;
+  std::map<partition::Partition, state::StagedPartition> staged =
+      EmptyStaged(spec, points);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    MeasuredFile& file = measured[i];
+    auto entry = staged.find(file.measure.partition);
+    if (entry == staged.end() && spec.streamed &&
+        spec.asked.Contains(file.measure.partition)) {
+      staged.merge(EmptyStaged(spec, {file.measure.partition}));
+      entry = staged.find(file.measure.partition);
+    }
+    if (entry == staged.end()) {
+      result.strays.push_back(
+          {file.measure.partition, file.measure.rows, std::move(file.samples)});
+      AMEND_FAIL_IF_ERROR(env.RemoveFile(files[i].file.path.substr(7)));
+      continue;
+    }
+    AddDigest(file.digest, &entry->second.digest);
+    if (file.old_columns) AddDigest(*file.old_columns, &*entry->second.old_columns);
+    result.write_set.files.push_back(
+        ToStagedFile(files[i].file, file.measure.partition,
+                     static_cast<int>(result.write_set.files.size())));
+    AMEND_FAIL_IF_ERROR(AddMeasure(spec, std::move(file.measure), &result.measures));
+  }
+  result.write_set.name = spec.name;
+  result.write_set.model = spec.model;
+  result.write_set.partitions = spec.asked;
+  if (spec.streamed) {
+    std::vector<partition::Partition> met;
+    for (const auto& [point, entry] : staged) met.push_back(point);
+    result.write_set.partitions = partition::PartitionSet::Of(spec.space.shape(), met);
+  }
+  for (auto& [point, entry] : staged) {
+    result.write_set.staged.push_back(std::move(entry));
+  }
+  return result;
 }
 
 /// Adds the result of one part to that of the whole task.
@@ -245,20 +276,10 @@ Result<std::vector<partition::Partition>> Engine::PartitionsWithRows(
   return points;
 }
 
-Status Engine::WriteParts(const TaskSpec& spec, TaskResult* result) {
-  AMEND_ASSIGN_OR_RETURN(std::vector<partition::Partition> with_rows,
-                         PartitionsWithRows(spec.space));
+Status Engine::WriteParts(const TaskSpec& spec,
+                          const std::vector<partition::Partition>& points,
+                          TaskResult* result) {
   partition::Shape shape = spec.space.shape();
-  bool endless = !spec.asked.Count();
-  std::vector<partition::Partition> points = spec.known;
-  if (endless) {
-    points.insert(points.end(), with_rows.begin(), with_rows.end());
-  } else {
-    AMEND_ASSIGN_OR_RETURN(points, spec.asked.Points(kMostPartitions));
-  }
-  std::erase_if(points, [&](const auto& point) { return !spec.asked.Contains(point); });
-  std::sort(points.begin(), points.end());
-  points.erase(std::unique(points.begin(), points.end()), points.end());
   TaskSpec part = spec;
   part.sql = fmt::format("SELECT * FROM {}", kRowsTable);
   part.inputs.clear();
@@ -275,11 +296,24 @@ Status Engine::WriteParts(const TaskSpec& spec, TaskResult* result) {
     part.tolerated = partition::PartitionSet::All(shape);  // strays are told once
   }
   result->write_set.partitions = partition::PartitionSet::Of(shape, points);
-  if (endless) {
-    points.insert(points.end(), with_rows.begin(), with_rows.end());
-    result->write_set.rest = spec.asked.Union(spec.watched)
-                                 .Difference(partition::PartitionSet::Of(shape, points));
-  }
+  return {};
+}
+
+/// Of partitions without end, those with rows and those that had some before are written;
+/// the others are known to have none.
+Status Engine::WriteWithoutEnd(const TaskSpec& spec, TaskResult* result) {
+  AMEND_ASSIGN_OR_RETURN(std::vector<partition::Partition> with_rows,
+                         PartitionsWithRows(spec.space));
+  partition::Shape shape = spec.space.shape();
+  auto set_of = [shape](const std::vector<partition::Partition>& points) {
+    return partition::PartitionSet::Of(shape, points);
+  };
+  partition::PartitionSet had_or_have = set_of(with_rows).Union(set_of(spec.known));
+  AMEND_ASSIGN_OR_RETURN(
+      std::vector<partition::Partition> points,
+      had_or_have.Intersect(spec.asked).Points(std::numeric_limits<std::int64_t>::max()));
+  AMEND_RETURN_IF_ERROR(WriteParts(spec, points, result));
+  result->write_set.rest = spec.asked.Union(spec.watched).Difference(had_or_have);
   return {};
 }
 
@@ -292,7 +326,13 @@ Result<TaskResult> Engine::RunInParts(const TaskSpec& spec) {
   TaskResult result;
   result.write_set.name = spec.name;
   result.write_set.model = spec.model;
-  Status written = WriteParts(spec, &result);
+  auto write = [&]() -> Status {
+    if (!spec.asked.Count()) return WriteWithoutEnd(spec, &result);
+    AMEND_ASSIGN_OR_RETURN(std::vector<partition::Partition> points,
+                           spec.asked.Points(kMostPartitions));
+    return WriteParts(spec, points, &result);
+  };
+  Status written = write();
   AMEND_ASSIGN(auto dropped,
                connection_->Execute(fmt::format("DROP TABLE IF EXISTS {}", kRowsTable)));
   static_cast<void>(dropped);
@@ -322,43 +362,7 @@ Result<TaskResult> Engine::RunOnce(const TaskSpec& spec) {
                    ? ReadTally(spec, *tally_, files)
                    : ScanFiles(*connection_, spec, files));
   AMEND_FAIL_IF_ERROR(AddDetails(*connection_, spec, files, &measured));
-
-  TaskResult result;
-  std::map<partition::Partition, state::StagedPartition> staged =
-      EmptyStaged(spec, points);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    MeasuredFile& file = measured[i];
-    auto entry = staged.find(file.measure.partition);
-    if (entry == staged.end() && spec.streamed &&
-        spec.asked.Contains(file.measure.partition)) {
-      staged.merge(EmptyStaged(spec, {file.measure.partition}));
-      entry = staged.find(file.measure.partition);
-    }
-    if (entry == staged.end()) {
-      result.strays.push_back(
-          {file.measure.partition, file.measure.rows, std::move(file.samples)});
-      AMEND_FAIL_IF_ERROR(env_->RemoveFile(files[i].file.path.substr(7)));
-      continue;
-    }
-    AddDigest(file.digest, &entry->second.digest);
-    if (file.old_columns) AddDigest(*file.old_columns, &*entry->second.old_columns);
-    result.write_set.files.push_back(
-        ToStagedFile(files[i].file, file.measure.partition,
-                     static_cast<int>(result.write_set.files.size())));
-    AMEND_FAIL_IF_ERROR(AddMeasure(spec, std::move(file.measure), &result.measures));
-  }
-  result.write_set.name = spec.name;
-  result.write_set.model = spec.model;
-  result.write_set.partitions = spec.asked;
-  if (spec.streamed) {
-    points.clear();
-    for (const auto& [point, entry] : staged) points.push_back(point);
-    result.write_set.partitions = partition::PartitionSet::Of(spec.space.shape(), points);
-  }
-  for (auto& [point, entry] : staged) {
-    result.write_set.staged.push_back(std::move(entry));
-  }
-  return result;
+  return Collect(*env_, spec, points, files, std::move(measured));
 }
 
 }  // namespace amend::engine

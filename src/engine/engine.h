@@ -55,7 +55,9 @@ class Engine {
  private:
   Result<TaskResult> RunOnce(const TaskSpec& spec);
   Result<TaskResult> RunInParts(const TaskSpec& spec);
-  Status WriteParts(const TaskSpec& spec, TaskResult* result);
+  Status WriteParts(const TaskSpec& spec, const std::vector<partition::Partition>& points,
+                    TaskResult* result);
+  Status WriteWithoutEnd(const TaskSpec& spec, TaskResult* result);
   Result<std::vector<partition::Partition>> PartitionsWithRows(
       const partition::PartitionSpace& space);
   Engine(Env& env, duck::Database database, duck::Connection connection,

@@ -74,6 +74,17 @@ class EngineTest : public ::testing::Test {
     return spec;
   }
 
+  /// A model of 250 days with two rows each.
+  TaskSpec ManyDays(const partition::TimeRuns& asked) {
+    iceberg::Schema schema = SchemaOf({{"d", "DATE", true}, {"v", "BIGINT", true}});
+    PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
+    std::string in = WriteInput(
+        schema,
+        "SELECT DATE '2024-01-01' + (i % 250)::INT AS d, i AS v FROM range(500) t(i)");
+    return Spec(space, schema, {in}, schema, "SELECT d, v FROM src",
+                PartitionSet::OfTimes(space.shape(), asked));
+  }
+
   TaskResult Run(const TaskSpec& spec) {
     auto result = engine_->Run(spec);
     EXPECT_TRUE(result.has_value()) << result.error().ToString();
@@ -100,17 +111,10 @@ TEST_F(EngineTest, SpillsWhereNoFolderWasYet) {
 
 /// What parts give is what one COPY of each partition would give.
 TEST_F(EngineTest, WritesPartitionsWithoutEndInParts) {
-  iceberg::Schema schema = SchemaOf({kDay, kValue});
   PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
-  // 250 days, two rows each; the last ten days are not asked for, only watched.
-  std::string in = WriteInput(
-      schema,
-      "SELECT DATE '2024-01-01' + (i % 250)::INT AS d, i AS v FROM range(500) t(i)");
-  TaskSpec spec = Spec(
-      space, schema, {in}, schema, "SELECT d, v FROM src",
-      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::FromRuns(
-                                               {{partition::kMinusInfinity, Day(241)}},
-                                               /*null=*/true)));
+  // The last ten days are not asked for, only watched.
+  TaskSpec spec = ManyDays(partition::TimeRuns::FromRuns(
+      {{partition::kMinusInfinity, Day(241)}}, /*null=*/true));
   spec.watched = PartitionSet::OfTimes(
       space.shape(), partition::TimeRuns::Of(Day(241), partition::kPlusInfinity));
   spec.tolerated = PartitionSet::All(space);
@@ -147,14 +151,7 @@ TEST_F(EngineTest, WritesPartitionsWithoutEndInParts) {
 }
 
 TEST_F(EngineTest, TellsOfStraysOnceHoweverManyPartsThereAre) {
-  iceberg::Schema schema = SchemaOf({kDay, kValue});
-  PartitionSpace space = PartitionSpace::OfTime("d", Grain::kDay);
-  std::string in = WriteInput(
-      schema,
-      "SELECT DATE '2024-01-01' + (i % 250)::INT AS d, i AS v FROM range(500) t(i)");
-  TaskResult result = Run(Spec(
-      space, schema, {in}, schema, "SELECT d, v FROM src",
-      PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(Day(1), Day(250)))));
+  TaskResult result = Run(ManyDays(partition::TimeRuns::Of(Day(1), Day(250))));
   EXPECT_THAT(result.write_set.files, SizeIs(249));
   ASSERT_THAT(result.strays, SizeIs(1));
   EXPECT_EQ(result.strays[0].rows, 2);

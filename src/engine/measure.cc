@@ -54,8 +54,8 @@ std::string MeasureColumns(const TaskSpec& spec) {
     // A file holds one value; NULL is told from values by the count.
     sql += fmt::format(", count({0}), min({0}), max({0})", column);
   }
-  sql += ", " + DigestSql("amend_hash");
-  if (spec.old_columns) sql += ", " + DigestSql("amend_old_hash");
+  sql += ", " + DigestSql(kRowHash);
+  if (spec.old_columns) sql += ", " + DigestSql(kOldRowHash);
   for (const std::string& column : spec.measures.nulls) {
     sql += fmt::format(", count(*) - count({})", SqlIdentifier(column));
   }
@@ -67,10 +67,7 @@ std::string MeasureColumns(const TaskSpec& spec) {
 
 /// One row for each file: its name, then MeasureColumns.
 std::string MeasureSql(const TaskSpec& spec, const std::vector<std::string>& paths) {
-  std::string hashes =
-      RowHashSql(spec.schema, ContentColumns(spec.schema)) + " AS amend_hash";
-  if (spec.old_columns)
-    hashes += ", " + RowHashSql(spec.schema, *spec.old_columns) + " AS amend_old_hash";
+  std::string hashes = RowHashColumns(spec);
   for (std::size_t i = 0; i < spec.measures.distinct.size(); ++i) {
     hashes +=
         fmt::format(", {} AS {}", KeyHashSql(spec.measures.distinct[i]), KeyHash(i));

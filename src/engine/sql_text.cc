@@ -207,6 +207,16 @@ std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> c
   return "hash(" + Join(columns, ", ") + ")";
 }
 
+std::string RowHashColumns(const TaskSpec& spec) {
+  std::string columns = fmt::format(
+      "{} AS {}", RowHashSql(spec.schema, ContentColumns(spec.schema)), kRowHash);
+  if (spec.old_columns) {
+    columns += fmt::format(", {} AS {}", RowHashSql(spec.schema, *spec.old_columns),
+                           kOldRowHash);
+  }
+  return columns;
+}
+
 std::vector<std::string> DigestTerms(std::string_view row_hash) {
   return {std::string(row_hash), fmt::format("hash({}, 'amend')", row_hash)};
 }

@@ -43,6 +43,13 @@ std::string KeyHashSql(std::vector<std::string> columns);
 /// A row's 64-bit hash for digests. Like a key's, but nested values are hashed by their
 /// JSON text: DuckDB's own hash is the same for NULL, [], [NULL], {} and {a: NULL}.
 std::string RowHashSql(const iceberg::Schema& schema, std::vector<std::string> columns);
+
+/// Names of a task's row hashes; no column of a model may have such a name.
+inline constexpr std::string_view kRowHash = "_amend_hash";
+inline constexpr std::string_view kOldRowHash = "_amend_old_hash";
+/// The columns of both, over all content and over the published columns where those are
+/// fewer: what is scanned and what is tallied is hashed alike.
+std::string RowHashColumns(const TaskSpec& spec);
 /// The two numbers of a row, from its hash, whose sums modulo 2^64 are a digest.
 std::vector<std::string> DigestTerms(std::string_view row_hash);
 /// Their two aggregates, as UBIGINT.

@@ -10,10 +10,6 @@
 namespace amend::engine {
 namespace {
 
-/// Columns between the two SELECTs; no column of a model may have such a name.
-constexpr std::string_view kRowHash = "_amend_hash";
-constexpr std::string_view kOldRowHash = "_amend_old_hash";
-
 /// Of the whole partition, in the order of TallySql.
 void ReadGroup(const TaskSpec& spec, const duck::Tally::Group& group,
                MeasuredFile* file) {
@@ -52,12 +48,8 @@ duck::Tally::Shape TallyShape(const TaskSpec& spec) {
 
 std::string TallySql(const TaskSpec& spec, std::string_view select,
                      std::string_view key_column) {
-  std::vector<std::string> hashes = {fmt::format(
-      "{} AS {}", RowHashSql(spec.schema, ContentColumns(spec.schema)), kRowHash)};
   std::vector<std::string> taken = DigestTerms(kRowHash);
   if (spec.old_columns) {
-    hashes.push_back(
-        fmt::format("{} AS {}", RowHashSql(spec.schema, *spec.old_columns), kOldRowHash));
     for (std::string& term : DigestTerms(kOldRowHash)) taken.push_back(std::move(term));
   }
   for (const std::string& column : spec.measures.nulls) {
@@ -72,14 +64,19 @@ std::string TallySql(const TaskSpec& spec, std::string_view select,
   }
   return fmt::format("SELECT {}, {}({}, {}) AS {} FROM (SELECT *, {} FROM ({}))",
                      Join(columns, ", "), kTallyFunction, PartitionKeySql(spec.space),
-                     Join(taken, ", "), key_column, Join(hashes, ", "), select);
+                     Join(taken, ", "), key_column, RowHashColumns(spec), select);
 }
 
 Result<std::vector<MeasuredFile>> ReadTally(const TaskSpec& spec,
                                             const duck::Tally& tally,
                                             const std::vector<WrittenFile>& files) {
   AMEND_CHECK(tally.lists_complete());
-  const std::string formula = DigestFormula(spec.schema, ContentColumns(spec.schema));
+  MeasuredFile empty;
+  empty.digest.formula = DigestFormula(spec.schema, ContentColumns(spec.schema));
+  if (spec.old_columns) {
+    empty.old_columns.emplace();
+    empty.old_columns->formula = DigestFormula(spec.schema, *spec.old_columns);
+  }
   std::map<std::string, std::int64_t> written;
   for (const WrittenFile& file : files) written[file.key] += file.file.record_count;
   std::vector<MeasuredFile> measured;
@@ -91,16 +88,11 @@ Result<std::vector<MeasuredFile>> ReadTally(const TaskSpec& spec,
       return Fail(Internal("a staged file does not hold the rows that were counted: " +
                            file.file.path));
     }
-    MeasuredFile& next = measured.emplace_back();
+    MeasuredFile& next = measured.emplace_back(empty);
     next.measure.partition = PartitionOfKey(*number);
     next.measure.rows = file.file.record_count;
-    next.digest.formula = formula;
     next.digest.rows = file.file.record_count;
-    if (spec.old_columns) {
-      next.old_columns.emplace();
-      next.old_columns->formula = DigestFormula(spec.schema, *spec.old_columns);
-      next.old_columns->rows = file.file.record_count;
-    }
+    if (next.old_columns) next.old_columns->rows = file.file.record_count;
     if (file.key != before) ReadGroup(spec, *group, &next);
     before = file.key;
   }
