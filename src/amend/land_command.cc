@@ -120,7 +120,7 @@ Json Landing::FilesJson() const {
   Json files = Json::array();
   for (const land::StagedLanding& staged : staged_) {
     Json file = Json::object();
-    file["file"] = staged.file.path.substr(staged.file.path.rfind('/') + 1);
+    file["file"] = FileNameOf(staged.file.path);
     file["digest"] = staged.file.digest;
     file["rows"] = staged.rows;
     files.push_back(std::move(file));

@@ -107,6 +107,8 @@ std::string AbsolutePath(const std::string& path);
 
 /// The folder that a path is in: everything before its last slash.
 std::string FolderOf(const std::string& path);
+/// The rest: what a path is called in its folder. Borrows from `path`.
+std::string_view FileNameOf(std::string_view path);
 
 /// Makes a set of finished files durable: each file, then each of their folders once, and
 /// the folders above up to `root`, so that no name can be lost.

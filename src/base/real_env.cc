@@ -317,6 +317,10 @@ std::string FolderOf(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
+std::string_view FileNameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 Status SyncAll(Env& env, const std::vector<std::string>& paths, const std::string& root) {
   std::set<std::string> folders;
   for (const std::string& path : paths) {

@@ -190,8 +190,7 @@ Parsed Parse(int argc, char** argv, Command* command, std::string* text) {
 Result<Answer> Execute(Env& env, const Command& command) {
   std::string folder = AbsolutePath(command.folder.empty() ? "." : command.folder);
   if (command.name == "init") {
-    std::string name =
-        command.id.empty() ? folder.substr(folder.rfind('/') + 1) : command.id;
+    std::string name = command.id.empty() ? std::string(FileNameOf(folder)) : command.id;
     return Amend::Init(env, folder, name);
   }
   if (command.name == "validate") return Amend::Validate(env, folder);

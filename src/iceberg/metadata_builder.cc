@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/env.h"
 #include "base/text.h"
 #include "fmt/format.h"
 
@@ -196,7 +197,7 @@ Schema AssignFreshIds(Schema schema) {
 
 std::string NextMetadataFile(const TableMetadata& metadata, std::string_view base_file,
                              std::string_view uuid) {
-  std::string_view name = base_file.substr(base_file.rfind('/') + 1);
+  std::string_view name = FileNameOf(base_file);
   std::int64_t version = ParseInt(name.substr(0, name.find('-')))
                              .value_or(-1);  // foreign names count from 0
   return fmt::format("{}/{:05}-{}.metadata.json", metadata.metadata_folder(), version + 1,

@@ -1,5 +1,6 @@
 #include "land/landing.h"
 
+#include "base/env.h"
 #include "base/hash.h"
 #include "table/data_files.h"
 #include "table/types.h"
@@ -17,8 +18,7 @@ constexpr std::int64_t kSortedAboveBytes = 8'000'000;
 Status RemoveFiles(Env& env, const std::string& folder, const std::string& prefix) {
   AMEND_ASSIGN_OR_RETURN(std::vector<FileInfo> entries, env.List(folder));
   for (const FileInfo& entry : entries) {
-    std::string name = entry.path.substr(entry.path.rfind('/') + 1);
-    if (name.rfind(prefix, 0) != 0) continue;
+    if (!FileNameOf(entry.path).starts_with(prefix)) continue;
     if (!entry.is_folder) {
       AMEND_RETURN_IF_ERROR(env.RemoveFile(entry.path));
       continue;

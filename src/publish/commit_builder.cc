@@ -81,7 +81,7 @@ Result<iceberg::StagedCommit> BuildCommit(Env& env, const Publication& publicati
 }
 
 bool IsFileOfAttempt(std::string_view path, std::string_view attempt) {
-  std::string_view name = path.substr(path.rfind('/') + 1);
+  std::string_view name = FileNameOf(path);
   return name.find(attempt.substr(0, kAttemptDigits)) != std::string_view::npos;
 }
 

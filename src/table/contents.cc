@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/env.h"
 #include "iceberg/location.h"
 #include "table/spaces.h"
 
@@ -30,19 +31,15 @@ Result<Partition> PointIn(const PartitionSpace& space, const LoadedTable& table,
   return PointOf(space, tuple);
 }
 
-std::string_view NameOf(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 Contents::Contents(PartitionSpace space, std::vector<TableFile> files)
     : space_(std::move(space)), files_(std::move(files)), live_(space_.shape()) {
   std::sort(files_.begin(), files_.end(), [](const TableFile& a, const TableFile& b) {
     if (auto by_point = a.point <=> b.point; by_point != 0) return by_point < 0;
-    return std::tuple(a.sequence_number, NameOf(a.file.path),
+    return std::tuple(a.sequence_number, FileNameOf(a.file.path),
                       std::string_view(a.file.path)) <
-           std::tuple(b.sequence_number, NameOf(b.file.path),
+           std::tuple(b.sequence_number, FileNameOf(b.file.path),
                       std::string_view(b.file.path));
   });
   std::vector<Partition> points;

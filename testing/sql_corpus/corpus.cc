@@ -192,7 +192,7 @@ Result<std::vector<CorpusEntry>> ReadCorpus() {
   for (const FileInfo& file : files) {
     if (!file.path.ends_with(".sql")) continue;
     if (wanted != nullptr && file.path.find(wanted) == std::string::npos) continue;
-    std::string name = file.path.substr(file.path.rfind('/') + 1);
+    std::string name(FileNameOf(file.path));
     name.resize(name.size() - 4);
     AMEND_ASSIGN(std::string text, Env::Real().ReadFile(file.path));
     auto entry = ParseEntry(name, text);
