@@ -99,6 +99,9 @@ class PublicationBuilder {
   Status AddModel(const state::ModelPlan& plan, const run::ModelOutcome& outcome);
   state::TableFacts FactsOf(const state::ModelPlan& plan,
                             const run::ModelOutcome& outcome) const;
+  void AddVerified(const state::ModelPlan& plan, const run::ModelOutcome& outcome,
+                   const state::BuildRecord& record,
+                   std::map<Partition, PartitionFact>* facts) const;
   Status AddChange(const state::ModelPlan& plan, const run::ModelOutcome& outcome);
   Result<std::vector<iceberg::DataFile>> FilesOf(const run::ModelOutcome& outcome,
                                                  int spec_id) const;
@@ -142,6 +145,27 @@ state::BuildRecord PublicationBuilder::RecordOf(const state::ModelPlan& plan) co
   return record;
 }
 
+/// Facts of partitions whose files stay: computed and found equal, or cut off.
+void PublicationBuilder::AddVerified(const state::ModelPlan& plan,
+                                     const run::ModelOutcome& outcome,
+                                     const state::BuildRecord& record,
+                                     std::map<Partition, PartitionFact>* facts) const {
+  auto before = gathered_.facts.find(plan.model);
+  if (before == gathered_.facts.end()) return;
+  const plan::Standing& now = standings_.at(plan.model);
+  const PartitionSet verified = outcome.unchanged.Union(outcome.cut_off);
+  for (const auto& [point, known] : before->second.by_partition) {
+    if (!verified.Contains(point)) continue;
+    PartitionFact fact = known;
+    fact.kind = state::FactKind::kVerified;
+    fact.record = outcome.cut_off.Contains(point)
+                      ? plan::CutOffRecord(known.record, point, now, record)
+                      : record;
+    fact.record.publication = known.record.publication;
+    facts->insert_or_assign(point, std::move(fact));
+  }
+}
+
 state::TableFacts PublicationBuilder::FactsOf(const state::ModelPlan& plan,
                                               const run::ModelOutcome& outcome) const {
   std::map<Partition, PartitionFact> facts;
@@ -158,21 +182,7 @@ state::TableFacts PublicationBuilder::FactsOf(const state::ModelPlan& plan,
       if (fact != facts.end()) fact->second.files.push_back(file.path);
     }
   }
-  auto before = gathered_.facts.find(plan.model);
-  if (before != gathered_.facts.end()) {
-    const PartitionSet verified = outcome.unchanged.Union(outcome.cut_off);
-    const plan::Standing& now = standings_.at(plan.model);
-    for (const auto& [point, known] : before->second.by_partition) {
-      if (!verified.Contains(point)) continue;
-      PartitionFact fact = known;
-      fact.kind = state::FactKind::kVerified;
-      fact.record = outcome.cut_off.Contains(point)
-                        ? plan::CutOffRecord(known.record, point, now, record)
-                        : record;
-      fact.record.publication = known.record.publication;
-      facts[point] = std::move(fact);
-    }
-  }
+  AddVerified(plan, outcome, record, &facts);
   state::TableFacts all;
   for (auto& [point, fact] : facts) all.points.push_back(std::move(fact));
   // What a cut-off leaves of partitions without end keeps its record: it is as true as it
@@ -448,9 +458,7 @@ Status RollbackBuilder::AddFacts(const ledger::EntryTable& table,
   AMEND_ASSIGN_OR_RETURN(state::FactsInForce before, w_.Facts(earlier, table.table));
   AMEND_ASSIGN_OR_RETURN(state::FactsInForce taken_back, w_.Facts({entry_}, table.table));
   state::TableFacts facts;
-  std::vector<Partition> points;
   for (const auto& [point, fact] : taken_back.by_partition) {
-    points.push_back(point);
     auto known = before.by_partition.find(point);
     PartitionFact restored;
     if (known != before.by_partition.end()) restored = known->second;
@@ -459,10 +467,9 @@ Status RollbackBuilder::AddFacts(const ledger::EntryTable& table,
                                                        : state::FactKind::kRestored;
     facts.points.push_back(std::move(restored));
   }
-  PartitionSet rest = taken_back.Rest();
-  facts.rest = RestBefore(before, rest);
+  facts.rest = RestBefore(before, taken_back.Rest());
   AMEND_RETURN_IF_ERROR(WriteTableFacts(w_, publication_, table.table, facts, entry));
-  return AddHold(table.table, PartitionSet::Of(rest.shape(), points).Union(rest));
+  return AddHold(table.table, taken_back.built.Domain());
 }
 
 Status RollbackBuilder::AddHold(const std::string& model,

@@ -48,8 +48,6 @@ class FlatMap {
   /// Ascending by key.
   const_iterator begin() const { return entries_.begin(); }
   const_iterator end() const { return entries_.end(); }
-  void reserve(std::size_t size) { entries_.reserve(size); }
-  void clear() { entries_.clear(); }
 
   const_iterator find(const Key& key) const {
     auto at = std::lower_bound(
@@ -57,7 +55,6 @@ class FlatMap {
         [](const value_type& entry, const Key& k) { return entry.first < k; });
     return at != entries_.end() && at->first == key ? at : entries_.end();
   }
-  bool contains(const Key& key) const { return find(key) != end(); }
 
   /// The value of a key, made where there is none.
   Value& operator[](const Key& key) {

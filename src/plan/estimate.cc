@@ -44,10 +44,10 @@ Amount AmountOf(const state::TableState& table, const PartitionSet& set,
       },
       [&](const state::PartitionSize& size) { Add(1, size, &amount); });
   PartitionSet left = set.Intersect(new_partitions);
-  if (!left.empty()) left = left.Difference(table.sizes.Domain());
-  auto unsized = left.Count();
-  if (unsized == 0) return amount;
+  if (left.empty()) return amount;
   PartitionSet domain = table.sizes.Domain();
+  auto unsized = left.Difference(domain).Count();
+  if (unsized == 0) return amount;
   auto sized = domain.Count();
   if (!sized || *sized == 0) return {.origin = Origin::kUnknown};
   if (!unsized) {

@@ -298,15 +298,7 @@ class Planner {
       }
     }
     if (work.planned.empty()) return;
-    if (table != nullptr && !table->foreign.empty() &&
-        work.planned.Intersects(table->foreign)) {
-      AddWarning(
-          "foreign",
-          fmt::format(
-              "{} {} holds rows of another writer, which are "
-              "replaced by what the SELECT gives",
-              name, partition::Describe(space, work.planned.Intersect(table->foreign))));
-    }
+    if (table != nullptr) WarnOfForeign(name, space, work.planned, table->foreign);
     for (const std::string& text : work.widened) {
       AddWarning("widened", fmt::format("{}: {} planned, because {}", name,
                                         partition::Describe(space, work.planned), text));
@@ -317,6 +309,15 @@ class Planner {
           std::string(CodeOf(finding.kind)),
           fmt::format("{}: {}: equal inputs may give other rows", name, finding.text));
     }
+  }
+
+  void WarnOfForeign(const std::string& name, const partition::PartitionSpace& space,
+                     const PartitionSet& planned, const PartitionSet& foreign) {
+    PartitionSet replaced = planned.Intersect(foreign);
+    if (replaced.empty()) return;
+    AddWarning("foreign", fmt::format("{} {} holds rows of another writer, which are "
+                                      "replaced by what the SELECT gives",
+                                      name, partition::Describe(space, replaced)));
   }
 
   static std::string_view CodeOf(lineage::DeterminismFinding::Kind kind) {

@@ -6,8 +6,8 @@ namespace {
 Status CheckTable(const std::string& name, const state::TableState& table,
                   partition::Shape shape) {
   auto fits = [&](const partition::PartitionSet& set) { return set.shape() == shape; };
-  bool all_fit = fits(table.live) && fits(table.drifted) && table.built.shape() == shape;
-  all_fit &= table.foreign.empty() || fits(table.foreign);
+  bool all_fit = fits(table.live) && fits(table.drifted) && fits(table.foreign) &&
+                 table.built.shape() == shape;
   all_fit &= table.changes.shape() == shape && table.sizes.shape() == shape;
   for (const state::Hold& hold : table.holds) all_fit &= fits(hold.partitions);
   if (!all_fit) return Internal("state of another partition space").Table(name);
@@ -26,6 +26,7 @@ state::TableState EmptyTable(const partition::PartitionSpace& space) {
   table.sizes = partition::PartitionMap<state::PartitionSize>(space.shape());
   table.built = partition::PartitionMap<std::size_t>(space.shape());
   table.drifted = partition::PartitionSet::Empty(space);
+  table.foreign = partition::PartitionSet::Empty(space);
   return table;
 }
 

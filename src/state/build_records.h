@@ -44,7 +44,6 @@ class BuildRecords {
   explicit BuildRecords(const std::vector<BuildRecord>& records);
 
   std::size_t size() const { return publications_.size(); }
-  bool empty() const { return publications_.empty(); }
   void push_back(const BuildRecord& record);
 
   /// REQUIRES of all: at < size().
