@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "fmt/format.h"
-#include "zlib.h"
+#include "libdeflate.h"
 
 namespace amend::iceberg {
 namespace {
@@ -19,14 +19,12 @@ constexpr std::size_t kSyncSize = 16;
 constexpr std::size_t kBlockSize = 64 * 1024;             // before compression
 constexpr std::size_t kMostInflated = 256 * 1024 * 1024;  // of one block
 constexpr std::size_t kMostOfALong = 10;                  // bytes of a varint of 64 bits
-constexpr int kRawDeflate = -15;  // zlib: no header, 32 KiB window
 // PyIceberg cuts a zlib stream down to raw deflate and leaves three bytes of the
 // checksum.
-constexpr uInt kMostTrailing = 3;
-constexpr int kMemory = 8;  // zlib's default
-// Half the time of the default level for one or two hundredths more bytes: manifests are
-// short texts and numbers, and a commit waits for them.
-constexpr int kLevel = Z_BEST_SPEED;
+constexpr std::size_t kMostTrailing = 3;
+// Manifests are short texts and numbers, and a commit waits for them: higher levels take
+// twice the time and save one or two hundredths of the bytes.
+constexpr int kLevel = 1;
 
 constexpr std::pair<std::string_view, AvroKind> kPrimitives[] = {
     {"null", AvroKind::kNull},   {"boolean", AvroKind::kBoolean},
@@ -35,75 +33,51 @@ constexpr std::pair<std::string_view, AvroKind> kPrimitives[] = {
     {"bytes", AvroKind::kBytes}, {"string", AvroKind::kString},
 };
 
-/// zlib takes pointers to non-const bytes and only reads them.
-Bytef* ZlibInput(std::string_view bytes) {
-  return reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-}
-
 /// One for all blocks of a file: setting up costs as much as a small block.
 class Inflater {
  public:
-  Inflater() { ready_ = inflateInit2(&stream_, kRawDeflate) == Z_OK; }
-  ~Inflater() {
-    if (ready_) inflateEnd(&stream_);
-  }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
   /// Nothing where the bytes are not one whole deflate stream of allowed size.
   std::optional<std::string> Run(std::string_view input) {
-    if (!ready_ || input.size() > std::numeric_limits<uInt>::max()) return std::nullopt;
-    if (inflateReset(&stream_) != Z_OK) return std::nullopt;
-    stream_.next_in = ZlibInput(input);
-    stream_.avail_in = static_cast<uInt>(input.size());
-    std::string output;
+    std::string output(std::clamp(2 * input.size(), kBlockSize, kMostInflated), '\0');
     for (;;) {
-      std::size_t before = output.size();
-      if (before >= kMostInflated) return std::nullopt;
-      output.resize(before + std::max<std::size_t>(before, kBlockSize));
-      stream_.next_out = reinterpret_cast<Bytef*>(output.data() + before);
-      stream_.avail_out = static_cast<uInt>(output.size() - before);
-      int code = inflate(&stream_, Z_NO_FLUSH);
-      output.resize(output.size() - stream_.avail_out);
-      if (code == Z_STREAM_END) break;
-      if (code != Z_OK || output.size() == before) return std::nullopt;
+      std::size_t taken = 0;
+      std::size_t made = 0;
+      libdeflate_result result =
+          libdeflate_deflate_decompress_ex(engine_.get(), input.data(), input.size(),
+                                           output.data(), output.size(), &taken, &made);
+      if (result == LIBDEFLATE_INSUFFICIENT_SPACE && output.size() < kMostInflated) {
+        output.resize(std::min(2 * output.size(), kMostInflated));
+        continue;
+      }
+      if (result != LIBDEFLATE_SUCCESS) return std::nullopt;
+      if (input.size() - taken > kMostTrailing) return std::nullopt;
+      output.resize(made);
+      return output;
     }
-    if (stream_.avail_in > kMostTrailing) return std::nullopt;
-    return output;
   }
 
  private:
-  z_stream stream_{};
-  bool ready_ = false;
+  std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)>
+      engine_{libdeflate_alloc_decompressor(), &libdeflate_free_decompressor};
 };
 
 }  // namespace
 
 class AvroWriter::Deflater {
  public:
-  Deflater() {
-    int code = deflateInit2(&stream_, kLevel, Z_DEFLATED, kRawDeflate, kMemory,
-                            Z_DEFAULT_STRATEGY);
-    AMEND_CHECK(code == Z_OK);
-  }
-  ~Deflater() { deflateEnd(&stream_); }
-  Deflater(const Deflater&) = delete;
-  Deflater& operator=(const Deflater&) = delete;
-
   std::string Run(std::string_view input) {
-    AMEND_CHECK(deflateReset(&stream_) == Z_OK);
-    std::string output(deflateBound(&stream_, input.size()), '\0');
-    stream_.next_in = ZlibInput(input);
-    stream_.avail_in = static_cast<uInt>(input.size());
-    stream_.next_out = reinterpret_cast<Bytef*>(output.data());
-    stream_.avail_out = static_cast<uInt>(output.size());
-    AMEND_CHECK(deflate(&stream_, Z_FINISH) == Z_STREAM_END);
-    output.resize(output.size() - stream_.avail_out);
+    std::string output(libdeflate_deflate_compress_bound(engine_.get(), input.size()),
+                       '\0');
+    std::size_t made = libdeflate_deflate_compress(
+        engine_.get(), input.data(), input.size(), output.data(), output.size());
+    AMEND_CHECK(made > 0);  // the bound is enough
+    output.resize(made);
     return output;
   }
 
  private:
-  z_stream stream_{};
+  std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> engine_{
+      libdeflate_alloc_compressor(kLevel), &libdeflate_free_compressor};
 };
 
 /// Turns schema JSON into nodes. Only fixed and enum types can be referred to by name.

@@ -30,7 +30,7 @@ ADAPTERS = [
     (r"sqlite3(ext)?\.h", "src/db/"),
     (r"libpq-fe\.h|libpq/.*", "src/db/"),
     (r"duckdb(\.h|\.hpp|/.*)", "src/duck/"),
-    (r"zlib\.h", "src/iceberg/"),
+    (r"libdeflate\.h", "src/iceberg/"),
     (r"openssl/.*", "src/base/"),
     (r"CLI/.*", "src/cli/"),
     (r"yaml-cpp/.*", "src/project/"),
