@@ -28,7 +28,7 @@ build:
 
 test:
 	$(call configure,test,ON)
-	@cmake --build $(BUILD)/cmake -j $(JOBS)
+	@cmake --build $(BUILD)/cmake -j $(JOBS) $(if $(filter thread,$(SANITIZE)),--target threads)
 	@scripts/run_tests $(BUILD)/cmake $(JOBS) "$(SANITIZE)"
 
 demo:
