@@ -231,10 +231,7 @@ Result<Connection> Database::Connect() const {
   }
   Connection connection(std::move(impl));
   AMEND_ASSIGN([[maybe_unused]] auto done,
-               connection.Execute("SET TimeZone = 'UTC'; SET Calendar = 'gregorian'; "
-                                  "SET enable_progress_bar = true; "
-                                  "SET enable_progress_bar_print = false; "
-                                  "SET progress_bar_time = 0"));
+               connection.Execute("SET TimeZone = 'UTC'; SET Calendar = 'gregorian'"));
   AMEND_ASSIGN(Value zone, connection.QueryValue("SELECT current_setting('TimeZone')"));
   if (zone != Value(std::string("UTC"))) {
     return Fail(Internal("the session zone is " + ToText(zone) + ", not UTC"));
@@ -423,11 +420,6 @@ void Connection::Interrupt() {
 
 bool Connection::interrupted() const { return impl_->stop; }
 void Connection::Rearm() { impl_->stop = false; }
-
-Progress Connection::progress() const {
-  duckdb_query_progress_type now = duckdb_query_progress(impl_->handle);
-  return {now.percentage, now.rows_processed, now.total_rows_to_process};
-}
 
 std::int64_t Chunk::size() const { return view_.rows; }
 const std::vector<ColumnInfo>& Chunk::columns() const { return view_.columns; }

@@ -38,7 +38,8 @@ class Connection;
 ///
 /// Every database is opened the same way, because results must not depend on the machine:
 /// session zone UTC (asserted per connection), insertion order kept, no extension
-/// downloaded or loaded by itself, no progress printing.
+/// downloaded or loaded by itself, and no account of progress,
+/// which takes a tenth of a long COPY's time.
 ///
 /// This room is the only one that sees duckdb.h; others get values and Status, never
 /// handles or exceptions.
@@ -66,17 +67,9 @@ class Database {
   std::shared_ptr<Impl> impl_;
 };
 
-/// How far a running statement is, as the engine estimates it.
-struct Progress {
-  double percent = -1;  ///< 0…100; negative while unknown
-  std::uint64_t rows = 0;
-  std::uint64_t rows_total = 0;  ///< 0 while unknown
-};
-
 /// One session. Statements run on the caller's thread and the database's workers.
 ///
-/// Not thread-safe, but for Interrupt() and progress(). Movable; not while a statement
-/// runs.
+/// Not thread-safe, but for Interrupt(). Movable; not while a statement runs.
 ///
 /// Errors of every statement: Invalid (does not parse or bind; the place holds the line
 /// of the statement, 1-based), NotFound (a file it names does not exist), Refused (the
@@ -126,9 +119,6 @@ class Connection {
   void Interrupt();
   bool interrupted() const;
   void Rearm();
-
-  /// Of the running statement. Thread-safe.
-  Progress progress() const;
 
  private:
   friend class Database;

@@ -279,15 +279,19 @@ TEST_P(DatabaseTest, FilesThatAreNotWhatTheyShouldBeAreDamaged) {
 
 TEST_P(DatabaseTest, InterruptStopsARunningStatementAndStaysUntilRearmed) {
   Connection c = Connect();
-  std::thread stopper([&c] {
-    while (c.progress().percent < 0) std::this_thread::yield();
+  const std::filesystem::path target =
+      folder_ / "never.csv";  // made when the COPY starts
+  std::thread stopper([&] {
+    while (!std::filesystem::exists(target)) std::this_thread::yield();
     c.Interrupt();
   });
-  Status status =
-      ErrorOf(c.Query("SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE "
-                      "hash(a.range, b.range) = 0"));
+  auto done = c.Execute(
+      "COPY (SELECT a.range FROM range(1000000) a, range(1000000) b "
+      "WHERE hash(a.range, b.range) = 0) TO " +
+      ToPathLiteral(target.string()) + " (FORMAT csv, USE_TMP_FILE false)");
   stopper.join();
-  EXPECT_EQ(status.code(), StatusCode::kTransient) << status.ToString();
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().code(), StatusCode::kTransient) << done.error().ToString();
   EXPECT_TRUE(c.interrupted());
   EXPECT_FALSE(c.QueryValue("SELECT 1"));
   c.Rearm();
