@@ -9,8 +9,11 @@
 #include "base/text.h"
 #include "engine/metrics.h"
 #include "engine/sql_text.h"
+#include "fmt/format.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "partition/grain.h"
+#include "table/spaces.h"
 #include "table/types.h"
 
 namespace amend::engine {
@@ -505,7 +508,33 @@ TEST(TaskSql, MembershipOfUnboundedAndNullRuns) {
       space.shape(),
       partition::TimeRuns::FromRuns({{5, partition::kPlusInfinity}}, true));
   EXPECT_THAT(MembershipSql(space, from), HasSubstr("IS NULL"));
-  EXPECT_THAT(MembershipSql(space, from), HasSubstr(">= 5"));
+  EXPECT_THAT(MembershipSql(space, from), HasSubstr(">= make_date(151)"));
+}
+
+// Comparing a column with the bounds of runs is the same as asking for its ordinal.
+TEST_F(EngineTest, MembershipAgreesWithTheOrdinalOfEveryGrain) {
+  for (Grain grain : {Grain::kHour, Grain::kDay, Grain::kWeek, Grain::kMonth,
+                      Grain::kQuarter, Grain::kYear}) {
+    PartitionSpace space = PartitionSpace::OfTime("ts", grain);
+    PartitionSet set = PartitionSet::OfTimes(
+        space.shape(),
+        partition::TimeRuns::FromRuns({{-3, -1}, {0, 1}, {2, 4}, {7, 8}}, false));
+    for (const char* type : {"TIMESTAMP", "TIMESTAMPTZ", "DATE"}) {
+      if (grain == Grain::kHour && std::string_view(type) == "DATE") continue;
+      std::string ordinal = table::TimeOrdinalSql(space);
+      auto rows = engine_->connection().Query(fmt::format(
+          "SELECT count(*) FILTER (WHERE a), count(*) FILTER (WHERE a IS DISTINCT FROM b)"
+          " FROM (SELECT {} AS a, coalesce({} IN (-3, -2, 0, 2, 3, 7), false) AS b FROM "
+          "(SELECT (make_timestamp(i * {}) - INTERVAL (i % 2) MICROSECOND)::{} AS ts "
+          "FROM range(-100, 200) t(i) UNION ALL SELECT NULL))",
+          MembershipSql(space, set), ordinal,
+          (partition::StartMicros({grain, 1}) - partition::StartMicros({grain, 0})) / 12,
+          type));
+      ASSERT_TRUE(rows.has_value()) << rows.error().ToString();
+      EXPECT_GT(std::get<std::int64_t>(rows->rows[0][0]), 0) << space.ToString();
+      EXPECT_EQ(std::get<std::int64_t>(rows->rows[0][1]), 0) << space.ToString() << type;
+    }
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 using iceberg::Field;
 using iceberg::TypeId;
+using partition::Grain;
 using partition::PartitionSet;
 using partition::PartitionSpace;
 using partition::TimeRuns;
@@ -60,18 +61,30 @@ std::string EmptySql(const iceberg::Schema& schema, bool show_landing_columns) {
   return "SELECT " + Join(columns, ", ") + " WHERE false";
 }
 
-std::string TimesSql(const std::string& ordinal, const TimeRuns& times) {
+/// Where a period starts, to compare a DATE or TIMESTAMP with. A space without time has
+/// one period, 0, and compares with that.
+std::string StartSql(const partition::Dimension* time, std::int64_t ordinal) {
+  if (time == nullptr) return std::to_string(ordinal);
+  std::int64_t micros = partition::StartMicros({time->grain, ordinal});
+  if (time->grain == Grain::kHour) return fmt::format("make_timestamp({})", micros);
+  return fmt::format("make_date({})", micros / kMicrosPerDay);
+}
+
+/// Compares the column itself: its ordinal would have to be computed for every row, and
+/// says nothing to the engine, which skips row groups by the column's bounds.
+std::string TimesSql(const partition::Dimension* time, const TimeRuns& times) {
+  const std::string column = time == nullptr ? "0" : SqlIdentifier(time->column);
   std::vector<std::string> parts;
-  if (times.has_null()) parts.push_back(fmt::format("({} IS NULL)", ordinal));
+  if (times.has_null()) parts.push_back(fmt::format("({} IS NULL)", column));
   for (const partition::Run& run : times.runs()) {
     std::vector<std::string> bounds;
     if (run.first != partition::kMinusInfinity) {
-      bounds.push_back(fmt::format("{} >= {}", ordinal, run.first));
+      bounds.push_back(fmt::format("{} >= {}", column, StartSql(time, run.first)));
     }
     if (run.end != partition::kPlusInfinity) {
-      bounds.push_back(fmt::format("{} < {}", ordinal, run.end));
+      bounds.push_back(fmt::format("{} < {}", column, StartSql(time, run.end)));
     }
-    if (bounds.empty()) bounds.push_back(ordinal + " IS NOT NULL");
+    if (bounds.empty()) bounds.push_back(column + " IS NOT NULL");
     parts.push_back("(" + Join(bounds, " AND ") + ")");
   }
   if (parts.empty()) return "false";
@@ -143,14 +156,13 @@ std::string ReadWithPathSql(const iceberg::Schema& schema,
 std::string MembershipSql(const PartitionSpace& space, const PartitionSet& set) {
   if (set.is_all()) return "true";
   if (set.empty()) return "false";
-  std::string ordinal = space.has_time() ? table::TimeOrdinalSql(space) : "0";
-  if (set.named().empty()) return TimesSql(ordinal, set.rest());
+  if (set.named().empty()) return TimesSql(space.time(), set.rest());
   std::string sql = "CASE";
   for (const auto& [values, times] : set.named()) {
     sql += fmt::format(" WHEN {} THEN {}", TupleSql(space, values),
-                       TimesSql(ordinal, times));
+                       TimesSql(space.time(), times));
   }
-  return sql + " ELSE " + TimesSql(ordinal, set.rest()) + " END";
+  return sql + " ELSE " + TimesSql(space.time(), set.rest()) + " END";
 }
 
 std::string PartitionKeySql(const PartitionSpace& space) {
