@@ -116,22 +116,6 @@ TEST_F(EnvTest, HashesAFileInPieces) {
   EXPECT_EQ(Sha256File(env, dir_ + "/none").error().code(), StatusCode::kNotFound);
 }
 
-TEST_F(EnvTest, FirstMissingLooksFolderByFolder) {
-  Env& env = Env::Real();
-  for (const char* name : {"/a/1", "/a/2", "/b/1"}) {
-    ASSERT_TRUE(env.WriteNewFile(dir_ + name, "").ok());
-  }
-  auto missing = [&](std::vector<std::string> names) {
-    for (std::string& name : names) name = dir_ + name;
-    return env.FirstMissing(names).value_or(dir_).substr(dir_.size());
-  };
-  EXPECT_EQ(missing({}), "");
-  EXPECT_EQ(missing({"/a/1", "/b/1", "/a/2"}), "");
-  EXPECT_EQ(missing({"/a/1", "/b/2", "/b/1", "/a/3"}), "/b/2");
-  EXPECT_EQ(missing({"/a/1", "/c/1"}), "/c/1") << "the folder is gone";
-  EXPECT_EQ(missing({"/a"}), "") << "a folder exists too";
-}
-
 TEST(RealEnv, ListsLinksAsLinksAlsoThoseThatLeadNowhere) {
   const std::string folder =
       std::filesystem::temp_directory_path() / Env::Real().NewUuid();

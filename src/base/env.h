@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,10 +70,6 @@ class Env {
   virtual Status RemoveEmptyFolder(const std::string& path) = 0;
   virtual Status CreateFolders(const std::string& path) = 0;
   virtual bool Exists(const std::string& path) = 0;
-  /// The first of `paths` that does not exist; nothing where all do. Neighbours in one
-  /// folder, asked one after the other, cost a small part of as many calls of Exists.
-  virtual std::optional<std::string> FirstMissing(
-      const std::vector<std::string>& paths) = 0;
   virtual Result<FileInfo> Info(const std::string& path) = 0;
   /// Entries of one folder, sorted by path; empty where the folder does not exist. A link
   /// is described by what it leads to; one that leads nowhere, or in a circle, is listed

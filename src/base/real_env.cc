@@ -16,7 +16,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <thread>
 
@@ -183,21 +182,6 @@ class RealEnv : public Env {
 
   bool Exists(const std::string& path) override {
     return access(path.c_str(), F_OK) == 0;
-  }
-
-  std::optional<std::string> FirstMissing(
-      const std::vector<std::string>& paths) override {
-    std::string folder;
-    std::optional<Descriptor> opened;
-    for (const std::string& path : paths) {
-      if (std::string of = FolderOf(path); !opened || of != folder) {
-        opened.emplace(open(of.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        folder = std::move(of);
-      }
-      const std::string name(FileNameOf(path));
-      if (faccessat(opened->get(), name.c_str(), F_OK, 0) != 0) return path;
-    }
-    return std::nullopt;
   }
 
   Result<FileInfo> Info(const std::string& path) override {

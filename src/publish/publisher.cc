@@ -88,10 +88,13 @@ Result<std::vector<std::string>> NeedsOf(const Publication& publication) {
 /// publication that a rollback restores); to sync one folder per partition again would
 /// cost a flush of the device for each.
 Status SeeNeeds(Env& env, const std::vector<std::string>& needs) {
-  std::optional<std::string> gone = env.FirstMissing(needs);
-  if (!gone) return {};
-  return Refused("a file that is to be published is gone: " + *gone)
-      .Hint("Nothing was published. Stage again: amend stage computes what is missing.");
+  for (const std::string& path : needs) {
+    if (env.Exists(path)) continue;
+    return Refused("a file that is to be published is gone: " + path)
+        .Hint(
+            "Nothing was published. Stage again: amend stage computes what is missing.");
+  }
+  return {};
 }
 
 }  // namespace

@@ -121,12 +121,6 @@ bool FaultEnv::Exists(const std::string& path) {
   return !script_.dead() && real_.Exists(path);
 }
 
-/// Nor can this; to the dead nothing exists.
-std::optional<std::string> FaultEnv::FirstMissing(const std::vector<std::string>& paths) {
-  if (script_.dead() && !paths.empty()) return paths.front();
-  return real_.FirstMissing(paths);
-}
-
 Status FaultEnv::WriteNewFile(const std::string& path, std::string_view bytes) {
   return Write("write " + path, bytes,
                [&](std::string_view part) { return real_.WriteNewFile(path, part); });

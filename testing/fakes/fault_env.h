@@ -68,7 +68,6 @@ class FaultEnv : public Env {
   Status RemoveEmptyFolder(const std::string& path) override;
   Status CreateFolders(const std::string& path) override;
   bool Exists(const std::string& path) override;
-  std::optional<std::string> FirstMissing(const std::vector<std::string>& paths) override;
   Result<FileInfo> Info(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& path) override;
   Result<std::unique_ptr<FileLock>> TryLock(const std::string& path) override;

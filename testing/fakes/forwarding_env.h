@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,10 +45,6 @@ class ForwardingEnv : public Env {
     return to_.CreateFolders(path);
   }
   bool Exists(const std::string& path) override { return to_.Exists(path); }
-  std::optional<std::string> FirstMissing(
-      const std::vector<std::string>& paths) override {
-    return to_.FirstMissing(paths);
-  }
   Result<FileInfo> Info(const std::string& path) override { return to_.Info(path); }
   Result<std::vector<FileInfo>> List(const std::string& path) override {
     return to_.List(path);
