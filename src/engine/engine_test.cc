@@ -537,5 +537,29 @@ TEST_F(EngineTest, MembershipAgreesWithTheOrdinalOfEveryGrain) {
   }
 }
 
+// The engine's dates reach further than the calendar of periods.
+TEST_F(EngineTest, MembershipTellsPeriodsOutsideTheCalendarApart) {
+  const std::map<Grain, std::string> at = {
+      {Grain::kHour, "make_timestamp(-8000000000000000000)"},
+      {Grain::kDay, "make_date(80000000)"}};
+  for (const auto& [grain, value] : at) {
+    PartitionSpace space = PartitionSpace::OfTime("t", grain);
+    std::string row = "(SELECT " + value + " AS t)";
+    auto ordinal = engine_->connection().QueryValue(
+        "SELECT " + table::TimeOrdinalSql(space) + " FROM " + row);
+    ASSERT_TRUE(ordinal.has_value()) << ordinal.error().ToString();
+    for (std::int64_t shift : {-1, 0, 1}) {
+      std::int64_t first = std::get<std::int64_t>(*ordinal) + shift;
+      PartitionSet set =
+          PartitionSet::OfTimes(space.shape(), partition::TimeRuns::Of(first, first + 1));
+      auto is_in = engine_->connection().QueryValue(
+          "SELECT (" + MembershipSql(space, set) + ")::BIGINT FROM " + row);
+      ASSERT_TRUE(is_in.has_value()) << is_in.error().ToString();
+      EXPECT_EQ(std::get<std::int64_t>(*is_in), shift == 0 ? 1 : 0)
+          << space.ToString() << shift;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace amend::engine

@@ -14,9 +14,9 @@ namespace {
 
 using iceberg::Field;
 using iceberg::TypeId;
-using partition::Grain;
 using partition::PartitionSet;
 using partition::PartitionSpace;
+using partition::Period;
 using partition::TimeRuns;
 
 // Stands for NULL among ordinals; no period is that early.
@@ -61,17 +61,27 @@ std::string EmptySql(const iceberg::Schema& schema, bool show_landing_columns) {
   return "SELECT " + Join(columns, ", ") + " WHERE false";
 }
 
-/// Where a period starts, to compare a DATE or TIMESTAMP with. A space without time has
-/// one period, 0, and compares with that.
-std::string StartSql(const partition::Dimension* time, std::int64_t ordinal) {
-  if (time == nullptr) return std::to_string(ordinal);
-  std::int64_t micros = partition::StartMicros({time->grain, ordinal});
-  if (time->grain == Grain::kHour) return fmt::format("make_timestamp({})", micros);
-  return fmt::format("make_date({})", micros / kMicrosPerDay);
+/// Which side of a period's start a row is on. Compares the column itself: its ordinal
+/// would have to be computed for every row, and says nothing to the engine, which skips
+/// row groups by the column's bounds. Outside the calendar a period has no start of its
+/// own, and ordinals are compared. A space without time has one period, 0.
+std::string BoundSql(const partition::Dimension* time, std::string_view comparison,
+                     std::int64_t ordinal) {
+  if (time == nullptr) return fmt::format("0 {} {}", comparison, ordinal);
+  std::string column = SqlIdentifier(time->column);
+  Period period(time->grain, ordinal);
+  std::int64_t micros = partition::StartMicros(period);
+  if (partition::PeriodContainingMicros(time->grain, micros) != period) {
+    return fmt::format("{} {} {}", table::TimeOrdinalSql(time->grain, column), comparison,
+                       ordinal);
+  }
+  if (time->grain == partition::Grain::kHour) {
+    return fmt::format("{} {} make_timestamp({})", column, comparison, micros);
+  }
+  return fmt::format("{} {} make_date({})", column, comparison,
+                     partition::StartDay(period));
 }
 
-/// Compares the column itself: its ordinal would have to be computed for every row, and
-/// says nothing to the engine, which skips row groups by the column's bounds.
 std::string TimesSql(const partition::Dimension* time, const TimeRuns& times) {
   const std::string column = time == nullptr ? "0" : SqlIdentifier(time->column);
   std::vector<std::string> parts;
@@ -79,10 +89,10 @@ std::string TimesSql(const partition::Dimension* time, const TimeRuns& times) {
   for (const partition::Run& run : times.runs()) {
     std::vector<std::string> bounds;
     if (run.first != partition::kMinusInfinity) {
-      bounds.push_back(fmt::format("{} >= {}", column, StartSql(time, run.first)));
+      bounds.push_back(BoundSql(time, ">=", run.first));
     }
     if (run.end != partition::kPlusInfinity) {
-      bounds.push_back(fmt::format("{} < {}", column, StartSql(time, run.end)));
+      bounds.push_back(BoundSql(time, "<", run.end));
     }
     if (bounds.empty()) bounds.push_back(column + " IS NOT NULL");
     parts.push_back("(" + Join(bounds, " AND ") + ")");
