@@ -22,8 +22,8 @@ constexpr std::size_t kMostOfALong = 10;                  // bytes of a varint o
 // PyIceberg cuts a zlib stream down to raw deflate and leaves three bytes of the
 // checksum.
 constexpr std::size_t kMostTrailing = 3;
-// Manifests are short texts and numbers, and a commit waits for them: higher levels take
-// twice the time and save one or two hundredths of the bytes.
+// A commit waits for its manifests: level 6, the usual one, takes 2.4 times as long for a
+// tenth fewer bytes (measured on those of the flights example).
 constexpr int kLevel = 1;
 
 constexpr std::pair<std::string_view, AvroKind> kPrimitives[] = {
@@ -38,6 +38,7 @@ class Inflater {
  public:
   /// Nothing where the bytes are not one whole deflate stream of allowed size.
   std::optional<std::string> Run(std::string_view input) {
+    if (engine_ == nullptr) return std::nullopt;
     std::string output(std::clamp(2 * input.size(), kBlockSize, kMostInflated), '\0');
     for (;;) {
       std::size_t taken = 0;
@@ -65,6 +66,8 @@ class Inflater {
 
 class AvroWriter::Deflater {
  public:
+  Deflater() { AMEND_CHECK(engine_ != nullptr); }
+
   std::string Run(std::string_view input) {
     std::string output(libdeflate_deflate_compress_bound(engine_.get(), input.size()),
                        '\0');
