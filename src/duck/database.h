@@ -38,8 +38,8 @@ class Connection;
 ///
 /// Every database is opened the same way, because results must not depend on the machine:
 /// session zone UTC (asserted per connection), insertion order kept, no extension
-/// downloaded or loaded by itself, and no account of progress,
-/// which takes a tenth of a long COPY's time.
+/// downloaded or loaded by itself, no account of progress kept, which took up to a tenth
+/// of a long COPY's time.
 ///
 /// This room is the only one that sees duckdb.h; others get values and Status, never
 /// handles or exceptions.
